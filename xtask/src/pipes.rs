@@ -1,11 +1,11 @@
 //! `cargo xtask pipes`: `longmatch annotate`, `lookup` and `set` beside other programs for the same jobs.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::Outcome;
 use crate::large;
-use crate::python::environment::{Environment, run as succeed};
+use crate::python::environment::{Environment, output, run as succeed};
 use crate::workspace::{cargo, longmatch_of_release, root, target};
 
 /// The records of the comparison.
@@ -28,11 +28,7 @@ pub fn run(words: &[&str]) -> Outcome {
     if let Some(dir) = large::dir()? {
         python.arg("--data").arg(dir);
     }
-    let output = python.args(words).stderr(Stdio::inherit()).output()?;
-    if !output.status.success() {
-        return Err(format!("a measurement ended with {}", output.status).into());
-    }
-    fs::write(root().join(RECORDS), output.stdout)?;
+    fs::write(root().join(RECORDS), output(python.args(words))?)?;
     println!("wrote {RECORDS}; `cargo xtask docs` writes the tables");
     Ok(true)
 }

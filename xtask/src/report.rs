@@ -2,14 +2,11 @@
 //!
 //! A failed step does not stop later ones: one run shows all failures.
 
-use std::fmt::Write as _;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Heading of the summary.
 const SUMMARY: &str = "\n==> summary\n";
-/// Column of the steps' names in the summary.
-const COLUMN: usize = 9;
 
 /// Result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,29 +19,30 @@ pub enum Verdict {
     Skipped(String),
 }
 
-/// The steps so far.
+/// The steps so far, each as its line of the summary.
 #[derive(Debug, Default)]
 pub struct Report {
-    steps: Vec<Step>,
-}
-
-#[derive(Debug)]
-struct Step {
-    name: String,
-    verdict: Verdict,
-    took: Duration,
+    lines: Vec<String>,
 }
 
 impl Report {
     /// Runs a step that is a function of this program.
     pub fn step(&mut self, name: &str, work: impl FnOnce() -> Verdict) {
-        announce(name);
+        println!("\n==> {name}");
         let start = Instant::now();
         let verdict = work();
-        if let Verdict::Failed(why) = &verdict {
-            println!("FAILED: {name}: {why}");
-        }
-        self.steps.push(Step { name: name.to_owned(), verdict, took: start.elapsed() });
+        let seconds = start.elapsed().as_secs_f64();
+        self.lines.push(match verdict {
+            Verdict::Passed => format!("passed   {name} ({seconds:.1} s)"),
+            Verdict::Failed(why) => {
+                println!("FAILED: {name}: {why}");
+                format!("failed   {name} ({seconds:.1} s): {why}")
+            }
+            Verdict::Skipped(why) => {
+                println!("skipped: {why}");
+                format!("skipped  {name}: {why}")
+            }
+        });
     }
 
     /// Runs a step that is another program; it passes when the program exits with 0.
@@ -63,23 +61,25 @@ impl Report {
 
     /// Records a step that cannot be run here, and why.
     pub fn skip(&mut self, name: &str, why: &str) {
-        announce(name);
-        println!("skipped: {why}");
-        let verdict = Verdict::Skipped(why.to_owned());
-        self.steps.push(Step { name: name.to_owned(), verdict, took: Duration::ZERO });
+        self.step(name, || Verdict::Skipped(why.to_owned()));
     }
 
     /// Adds the steps of another report from its printed text. Returns `false` if the text has no summary.
     pub fn append(&mut self, text: &str) -> bool {
         let Some((_, summary)) = text.rsplit_once(SUMMARY) else { return false };
-        let steps: Vec<_> = summary.lines().filter_map(Step::parse).collect();
-        self.steps.extend(steps);
-        summary.contains(" passed, ")
+        let lines: Vec<_> = summary.lines().collect();
+        let counts = lines.iter().rposition(|line| line.contains(" passed, "));
+        self.lines.extend(lines[..counts.unwrap_or(0)].iter().map(ToString::to_string));
+        counts.is_some()
     }
 
     /// Returns whether a step has failed so far.
     pub fn has_failed(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step.verdict, Verdict::Failed(_)))
+        self.count("failed ") > 0
+    }
+
+    fn count(&self, kind: &str) -> usize {
+        self.lines.iter().filter(|line| line.starts_with(kind)).count()
     }
 
     /// Prints the summary and returns whether no step failed.
@@ -90,63 +90,11 @@ impl Report {
 
     /// Returns one line for each step, then the line of counts, whose form is fixed because other programs read it.
     fn summary(&self) -> String {
-        let (mut passed, mut failed, mut skipped) = (0, 0, 0);
-        let mut text = String::new();
-        for Step { name, verdict, took } in &self.steps {
-            let seconds = took.as_secs_f64();
-            let line = match verdict {
-                Verdict::Passed => {
-                    passed += 1;
-                    format!("passed   {name} ({seconds:.1} s)")
-                }
-                Verdict::Failed(why) => {
-                    failed += 1;
-                    format!("failed   {name} ({seconds:.1} s): {why}")
-                }
-                Verdict::Skipped(why) => {
-                    skipped += 1;
-                    format!("skipped  {name}: {why}")
-                }
-            };
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "{line}");
-        }
-        let _ = writeln!(text, "{passed} passed, {failed} failed, {skipped} skipped");
-        text
+        let [passed, failed, skipped] =
+            ["passed ", "failed ", "skipped "].map(|kind| self.count(kind));
+        let counts = format!("{passed} passed, {failed} failed, {skipped} skipped\n");
+        self.lines.iter().map(|line| format!("{line}\n")).chain([counts]).collect()
     }
-}
-
-impl Step {
-    /// Parses a line of a summary; `None` for the line of counts.
-    fn parse(line: &str) -> Option<Self> {
-        let (kind, rest) = line.split_at_checked(COLUMN)?;
-        let timed = |rest: &str, end: &str| {
-            let (name, seconds) = rest.strip_suffix(end)?.rsplit_once(" (")?;
-            let took = Duration::try_from_secs_f64(seconds.parse().ok()?).ok()?;
-            Some((name.to_owned(), took))
-        };
-        let (name, took, verdict) = match kind.trim_end() {
-            "passed" => {
-                let (name, took) = timed(rest, " s)")?;
-                (name, took, Verdict::Passed)
-            }
-            "failed" => {
-                let (step, why) = rest.split_once(" s): ")?;
-                let (name, took) = timed(step, "")?;
-                (name, took, Verdict::Failed(why.to_owned()))
-            }
-            "skipped" => {
-                let (name, why) = rest.split_once(": ")?;
-                (name.to_owned(), Duration::ZERO, Verdict::Skipped(why.to_owned()))
-            }
-            _ => return None,
-        };
-        Some(Self { name, verdict, took })
-    }
-}
-
-fn announce(name: &str) {
-    println!("\n==> {name}");
 }
 
 #[cfg(test)]
@@ -195,18 +143,12 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_is_given_up_fails() {
+    fn steps_that_do_not_run_fail() {
         let mut report = Report::default();
         report.give_up("tests", "they do not build");
-        assert!(report.has_failed());
-        assert!(report.summary().starts_with("failed   tests"));
-    }
-
-    #[test]
-    fn a_missing_program_fails_its_step() {
+        assert!(report.has_failed() && report.summary().starts_with("failed   tests"));
         let mut report = Report::default();
         report.command("absent", &mut Command::new("./no-such-program"));
-        assert!(report.summary().contains("could not be started"));
-        assert!(!report.finish());
+        assert!(report.summary().contains("could not be started") && !report.finish());
     }
 }

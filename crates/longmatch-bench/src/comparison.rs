@@ -3,18 +3,16 @@
 //! All answers are checked before any rate is measured. The passes of the engines are interleaved,
 //! so that other load on the machine affects all of them.
 
-use longmatch::{CompileError, Engine, EngineSpec, Rib};
+use longmatch::{CompileError, Engine, EngineSpec, KeyLayout, Rib};
 
-use crate::auto_choice::AutoChoice;
 use crate::engine_loops::BenchFamily;
 use crate::engine_under_test::EngineUnderTest;
 use crate::family::TrafficFamily;
-use crate::measurement::{Measurement, ROOFLINE};
-use crate::mode::Mode;
+use crate::measurement::{AutoChoice, Measurement, ROOFLINE};
 use crate::oracle::Oracle;
-use crate::passes::{PassConfig, PassResults, TimedWork, measure};
+use crate::passes::{PassResults, TimedWork, measure};
 use crate::peer::PeerEngine;
-use crate::record::Spread;
+use crate::record::Value;
 use crate::roofline::Roofline;
 use crate::run_config::RunConfig;
 use crate::runner::Subject;
@@ -157,13 +155,14 @@ impl<'r, F: TrafficFamily> Comparison<'r, F> {
         let wrong: Vec<u64> = subjects.iter().map(|it| it.mismatches(&self.oracle)).collect();
         let right = subjects.iter().zip(&wrong).filter(|(_, wrong)| **wrong == 0);
         let works: Vec<_> = right.map(|(it, _)| it as &dyn TimedWork).collect();
-        let mut results = measure(&works, &PassConfig::from(first))?.into_iter();
-        let mut records = Vec::new();
+        let mut results = measure(&works, first)?.into_iter();
+        let mut records: Vec<Measurement> = Vec::new();
         for (subject, wrong) in subjects.iter().zip(wrong) {
             let result = if wrong == 0 { results.next() } else { None }.unwrap_or_default();
-            let record = self.record(subject, wrong, &result);
+            let record = self.record(subject, wrong, result);
             if let (Some(_), Some(engine)) = (subject.roofline, records.last_mut()) {
-                set_roofline_ratio(engine, &record);
+                let rates = engine.mlps().zip(record.mlps());
+                engine.roofline_ratio = rates.map(|(engine, roofline)| roofline / engine);
             }
             records.push(record);
         }
@@ -175,42 +174,48 @@ impl<'r, F: TrafficFamily> Comparison<'r, F> {
         &self,
         subject: &Subject<'_, F>,
         mismatches: u64,
-        passes: &PassResults,
+        passes: PassResults,
     ) -> Measurement {
-        let rates = passes.stats();
         let Subject { engine, workload, config, roofline } = *subject;
-        let target = &engine.target;
-        let (name, variant, bytes, build_ms) = match roofline {
-            None => (target.name(), target.variant(), target.memory().bytes(), engine.build_ms),
-            Some(roofline) => (ROOFLINE, format!("of {}", engine.title()), roofline.bytes(), 0.0),
-        };
-        Measurement {
-            engine: name.into(),
-            variant,
-            family: F::NAME,
-            routes: self.rib.len(),
-            traffic: workload.traffic().name().into(),
-            mode: config.mode.name(),
-            batch: if config.mode == Mode::Batch { config.batch } else { 1 },
-            threads: config.threads,
-            simd: config.simd.level().name(),
-            mlps: rates.map(|stats| stats.median),
-            spread: rates.map(Spread::from).unwrap_or_default(),
-            ns_per_lookup: rates.map(|stats| config.threads as f64 * 1e3 / stats.median),
-            bytes,
-            build_ms,
-            mismatches,
-            keys: config.key_source::<F>(workload.traffic()),
-            passes: passes.rates.len(),
-            repeated: passes.repeated,
-            disturbed: passes.disturbed,
-            ghz: Stats::of(&passes.ghz).map(|stats| stats.median),
-            form: workload.layout(config.mode).name(),
-            roofline_ratio: None,
-            auto: match roofline {
-                None => engine.choices.clone(),
-                Some(_) => Vec::new(),
+        let (target, spec) = (&engine.target, engine.title().replace(' ', ":"));
+        let traffic = workload.traffic().name().to_owned();
+        let keys = config.key_source::<F>(workload.traffic());
+        let about = Value {
+            family: F::NAME.into(),
+            routes: self.rib.len() as u64,
+            engine: spec.clone(),
+            run: traffic.clone(),
+            traffic,
+            keys: match workload.layout(config.mode) {
+                KeyLayout::Host => keys.name().into(),
+                layout => format!("{keys}, {}", layout.name()),
             },
+            mode: config.mode.name().into(),
+            batch: config.mode.batch(config.batch) as u64,
+            threads: config.threads as u64,
+            simd: config.simd.level().name().into(),
+            ..Value::default()
+        };
+        let own = Measurement {
+            engine: target.name().into(),
+            variant: target.variant(),
+            about,
+            passes,
+            bytes: target.memory().bytes(),
+            build_ms: engine.build_ms,
+            mismatches,
+            roofline_ratio: None,
+            auto: engine.choices.clone(),
+        };
+        let Some(roofline) = roofline else { return own };
+        Measurement {
+            engine: ROOFLINE.into(),
+            variant: format!("of {}", engine.title()),
+            about: Value { engine: format!("{ROOFLINE} of {spec}"), ..own.about },
+            bytes: roofline.bytes(),
+            build_ms: 0.0,
+            auto: Vec::new(),
+            ..own
         }
     }
 }
@@ -226,12 +231,9 @@ impl<F: BenchFamily> Comparison<'_, F> {
     pub fn add(&mut self, spec: &EngineSpec) -> Result<(), CompileError> {
         let mut engine = F::compile_target(spec, self.rib)?;
         if engine.build_ms <= SLOW_BUILD_MS {
-            let [second, third] = [
-                F::compile_target(spec, self.rib)?.build_ms,
-                F::compile_target(spec, self.rib)?.build_ms,
-            ];
-            let median = Stats::of(&[engine.build_ms, second, third]).map(|stats| stats.median);
-            engine.build_ms = median.unwrap_or(engine.build_ms);
+            let again = || F::compile_target(spec, self.rib).map(|engine| engine.build_ms);
+            let times = [engine.build_ms, again()?, again()?];
+            engine.build_ms = Stats::of(&times).map_or(engine.build_ms, |stats| stats.median);
         }
         let title = engine.title();
         match self.engines.iter_mut().find(|present| present.title() == title) {
@@ -257,24 +259,22 @@ impl<F: BenchFamily> Comparison<'_, F> {
     }
 }
 
-fn set_roofline_ratio(engine: &mut Measurement, roofline: &Measurement) {
-    engine.roofline_ratio =
-        engine.mlps.zip(roofline.mlps).map(|(engine, roofline)| roofline / engine);
+/// The settings by which engines are comparable.
+fn settings(record: &Measurement) -> (&str, u64, &str) {
+    (&record.about.mode, record.about.batch, &record.about.simd)
 }
 
 /// Compares the choices in the records of one run with the best engine of the same settings.
 fn compare_with_best(records: &mut [Measurement]) {
-    let settings = |record: &Measurement| (record.mode, record.batch, record.simd);
     for i in 0..records.len() {
         let rivals = records
             .iter()
             .filter(|it| it.engine != ROOFLINE && settings(it) == settings(&records[i]));
-        let rates = rivals.filter_map(|record| Some((record.mlps?, record.title())));
+        let rates = rivals.filter_map(|record| Some((record.mlps()?, record.title())));
         let Some((best, title)) = rates.max_by(|(a, _), (b, _)| a.total_cmp(b)) else { continue };
-        let record = &mut records[i];
-        for choice in &mut record.auto {
-            choice.of_best = record.mlps.map(|mlps| mlps / best);
-            choice.best = Some(title.clone());
+        let share = records[i].mlps().map(|mlps| mlps / best);
+        for choice in &mut records[i].auto {
+            choice.best = share.map(|share| (share, title.clone()));
         }
     }
 }
@@ -282,10 +282,11 @@ fn compare_with_best(records: &mut [Measurement]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measurement::KeySource;
+    use crate::generator::KeySource;
+    use crate::mode::Mode;
     use crate::testing::{WrongEngine, table4, table6};
     use longmatch::simd::{Level, Simd};
-    use longmatch::{Ipv4, Ipv6, KeyLayout, engine::radix::Radix};
+    use longmatch::{Ipv4, Ipv6, engine::radix::Radix};
 
     fn compared<'r, F: BenchFamily>(rib: &'r Rib<F>, specs: &[&str]) -> Comparison<'r, F> {
         let mut comparison = Comparison::new(rib);
@@ -312,16 +313,19 @@ mod tests {
             assert_eq!(records[0].title(), "radix");
             assert!(records[1].title().starts_with("poptrie s=16"));
             for record in records {
-                assert_eq!((record.family, record.routes), ("ipv6", rib.len()));
-                assert_eq!((record.mode, record.traffic.as_str()), (mode.name(), "routed"));
-                assert_eq!(record.batch, if mode == Mode::Batch { 100 } else { 1 });
-                assert_eq!((record.threads, record.passes, record.mismatches), (2, 5, 0));
-                assert_eq!(record.keys, KeySource::Array);
-                let (min, max) = (record.spread.min.unwrap(), record.spread.max.unwrap());
-                let median = record.mlps.unwrap();
-                assert!(0.0 < min && min <= median && median <= max);
-                let ns = record.ns_per_lookup.unwrap();
-                assert!((ns * median / 2000.0 - 1.0).abs() < 1e-9);
+                let about = &record.about;
+                assert_eq!((&*about.family, about.routes), ("ipv6", rib.len() as u64));
+                let wanted = (mode.name(), "routed", "routed", "array");
+                assert_eq!((&*about.mode, &*about.run, &*about.traffic, &*about.keys), wanted);
+                assert_eq!(about.batch, if mode == Mode::Batch { 100 } else { 1 });
+                assert_eq!(
+                    (about.threads, record.passes.rates.len(), record.mismatches),
+                    (2, 5, 0)
+                );
+                let stats = record.passes.stats().unwrap();
+                assert!(0.0 < stats.min && Some(stats.median) == record.mlps());
+                let ns = record.ns_per_lookup().unwrap();
+                assert!((ns * stats.median / 2000.0 - 1.0).abs() < 1e-9);
             }
         }
     }
@@ -336,13 +340,14 @@ mod tests {
         let portable = Simd::forced(Level::Portable).unwrap();
         let configs = [batches, quick(Mode::One), RunConfig { simd: portable, ..quick(Mode::One) }];
         let records = comparison.run_each(&workload, &configs).unwrap();
-        let settings = |it: &Measurement| (it.mode, it.batch, it.simd, it.passes, it.mismatches);
         let best = Simd::best().level().name();
-        let wanted =
-            [("batch", 16, best, 5, 0), ("one", 1, best, 5, 0), ("one", 1, "portable", 5, 0)];
-        assert_eq!(records.iter().map(settings).collect::<Vec<_>>(), wanted);
-        let own = if best == "portable" { None } else { Some(1.0) };
-        assert!(own.is_none() || records[1].auto[0].of_best == own, "{:?}", records[1].auto);
+        let wanted = [("batch", 16, best), ("one", 1, best), ("one", 1, "portable")];
+        for (record, wanted) in records.iter().zip(wanted) {
+            assert_eq!(settings(record), wanted);
+            assert_eq!((record.passes.rates.len(), record.mismatches), (5, 0));
+        }
+        let share = records[1].auto[0].best.as_ref().map(|(share, _)| *share);
+        assert!(best == "portable" || share == Some(1.0), "{:?}", records[1].auto);
         assert!(Comparison::<Ipv6>::new(&rib).run_each(&workload, &[]).unwrap().is_empty());
     }
 
@@ -360,10 +365,12 @@ mod tests {
         let roofline = |of: &str| format!("roofline of {of}");
         assert_eq!(titles, [spider, &roofline(spider), "radix", lanes, &roofline(lanes)]);
         for (record, next) in records.iter().zip(records.iter().skip(1)) {
-            assert_eq!((record.mismatches, record.passes, record.form), (0, 5, "pairs"));
+            assert_eq!((record.mismatches, record.passes.rates.len()), (0, 5));
+            assert_eq!(record.about.keys, "array, pairs");
             if next.engine == ROOFLINE {
-                assert_eq!(record.roofline_ratio, next.mlps.zip(record.mlps).map(|(a, b)| a / b));
-                assert!(record.roofline_ratio.is_some());
+                let ratio = next.mlps().unwrap() / record.mlps().unwrap();
+                assert_eq!(record.roofline_ratio, Some(ratio));
+                assert_eq!(next.about.engine, roofline(&record.about.engine));
                 assert!(next.bytes > 0);
             } else {
                 assert_eq!(record.roofline_ratio, None);
@@ -373,7 +380,7 @@ mod tests {
             let records =
                 comparison.run(&workload, &RunConfig { roofline: true, ..quick(mode) }).unwrap();
             assert_eq!(records.len(), 3);
-            assert!(records.iter().all(|record| record.form == "host"));
+            assert!(records.iter().all(|record| record.about.keys == "array"));
         }
     }
 
@@ -389,8 +396,8 @@ mod tests {
             let by_auto = order.iter().zip(added).filter(|(it, ok)| it.starts_with("auto") && *ok);
             assert_eq!(choices.len(), by_auto.count(), "{choices:?}");
             for (choice, title) in &choices {
-                let name = choice.chosen.split(':').next().unwrap();
-                assert!(title.starts_with(name) && choice.cycles > 0.0, "{title}: {choice:?}");
+                let predicted = &choice.choice.prediction;
+                assert!(title.starts_with(predicted.spec.kind.name()) && predicted.cycles > 0.0);
             }
             let mut titles: Vec<_> =
                 comparison.engines.iter().map(EngineUnderTest::title).collect();
@@ -402,13 +409,13 @@ mod tests {
                 .run(&workload, &RunConfig { roofline: true, ..quick(Mode::Batch) })
                 .unwrap();
             let engines = records.iter().filter(|record| record.engine != ROOFLINE);
-            let best = engines.filter_map(|record| record.mlps).fold(0.0, f64::max);
+            let best = engines.filter_map(Measurement::mlps).fold(0.0, f64::max);
             for record in &records {
                 for choice in &record.auto {
-                    assert_eq!(choice.of_best, record.mlps.map(|mlps| mlps / best));
-                    let title = choice.best.as_deref().unwrap();
-                    let first = records.iter().find(|record| record.title() == title).unwrap();
-                    assert_eq!(first.mlps, Some(best));
+                    let (share, title) = choice.best.as_ref().unwrap();
+                    assert_eq!(Some(*share), record.mlps().map(|mlps| mlps / best));
+                    let first = records.iter().find(|record| record.title() == *title).unwrap();
+                    assert_eq!(first.mlps(), Some(best));
                 }
                 assert!(record.engine != ROOFLINE || record.auto.is_empty());
             }
@@ -430,8 +437,8 @@ mod tests {
             let workload = comparison.workload_of(&traffic, 1, 5000, CHECKED).unwrap();
             let records =
                 comparison.run(&workload, &RunConfig { generate: true, ..quick(mode) }).unwrap();
-            assert_eq!(records[0].keys, keys);
-            assert!(records[0].mlps.is_some());
+            assert_eq!(records[0].about.keys, keys.name());
+            assert!(records[0].mlps().is_some());
         }
     }
 
@@ -468,9 +475,9 @@ mod tests {
             for mode in Mode::ALL {
                 let records = comparison.run(&workload, &quick(mode)).unwrap();
                 assert!(records[0].mismatches >= wrong, "{records:?}");
-                assert_eq!((records[0].mlps, records[0].passes), (None, 0));
+                assert_eq!(records[0].passes, PassResults::default());
                 assert_eq!(records[1].mismatches, 0);
-                assert!(records[1].mlps.is_some());
+                assert!(records[1].mlps().is_some());
             }
         }
     }

@@ -8,8 +8,7 @@ use longmatch::{CompileError, EngineSpec, Ipv4, Ipv6, Rib};
 
 use crate::engine_under_test::{self, EngineUnderTest};
 use crate::family::TrafficFamily;
-use crate::verdict::Verdict;
-use crate::verifier::{self, OnStep, Verifier, VerifyError};
+use crate::verifier::{self, OnStep, Verdict, Verifier, VerifyError};
 
 /// An address family whose engines this crate compiles, measures and verifies by name.
 ///
@@ -22,8 +21,12 @@ pub trait BenchFamily: TrafficFamily {
     ) -> Result<EngineUnderTest<Self>, CompileError>;
 
     /// Compiles an engine and verifies it.
+    ///
+    /// # Errors
+    /// If the engine does not exist with these options or cannot hold the table, or if the system
+    /// does not start all threads.
     fn verify(
-        verifier: &mut Verifier<'_, Self>,
+        verifier: &Verifier<'_, Self>,
         spec: &EngineSpec,
         on_step: OnStep<'_>,
     ) -> Result<Verdict, VerifyError>;
@@ -40,7 +43,7 @@ macro_rules! engine_loops {
             }
 
             fn verify(
-                verifier: &mut Verifier<'_, Self>,
+                verifier: &Verifier<'_, Self>,
                 spec: &EngineSpec,
                 on_step: OnStep<'_>,
             ) -> Result<Verdict, VerifyError> {

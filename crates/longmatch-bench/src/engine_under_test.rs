@@ -5,8 +5,8 @@ use std::time::Instant;
 use longmatch::engine::auto::{self, AutoGoal};
 use longmatch::{CompileError, Engine, EngineKind, EngineSpec, EngineVisitor, Rib};
 
-use crate::auto_choice::AutoChoice;
 use crate::family::TrafficFamily;
+use crate::measurement::AutoChoice;
 use crate::target::{BenchTarget, EngineTarget};
 
 /// One engine or peer of a comparison.
@@ -31,33 +31,28 @@ impl<F: TrafficFamily> EngineUnderTest<F> {
 }
 
 /// Takes the time from its creation until the engine is compiled.
-struct BuildTimer {
-    started: Instant,
-}
+struct BuildTimer(Instant);
 
 impl<F: TrafficFamily> EngineVisitor<F> for BuildTimer {
     type Output = EngineUnderTest<F>;
 
     fn visit<E: Engine<F>>(self, engine: E) -> EngineUnderTest<F> {
-        let build_ms = self.started.elapsed().as_secs_f64() * 1e3;
+        let build_ms = self.0.elapsed().as_secs_f64() * 1e3;
         EngineUnderTest::named(Box::new(EngineTarget(engine)), build_ms)
     }
 }
 
 /// Compiles the named engine, or the one that `auto` chooses.
-///
-/// # Errors
-/// If the engine does not exist with these options or cannot hold the table.
 pub(crate) fn compile<F: TrafficFamily>(
     spec: &EngineSpec,
     rib: &Rib<F>,
 ) -> Result<EngineUnderTest<F>, CompileError> {
-    let timer = BuildTimer { started: Instant::now() };
+    let timer = BuildTimer(Instant::now());
     if spec.kind != EngineKind::Auto {
         return F::build(spec, rib, timer);
     }
     let goal = AutoGoal::parse(&spec.options)?;
     let (choice, engine) = auto::compile(rib, &goal, timer)?;
-    let choices = vec![AutoChoice::new(spec.to_string(), choice)];
+    let choices = vec![AutoChoice { spec: spec.to_string(), choice, best: None }];
     Ok(EngineUnderTest { choices, named: false, ..engine })
 }

@@ -2,11 +2,12 @@
 
 use core::ops::Range;
 
-use longmatch::{Family, Keys};
+use longmatch::{Family, Keys, NextHopId};
 
 use crate::aligned::Aligned;
 use crate::family::TrafficFamily;
 use crate::generator::{KeyGenerator, KeyRule};
+use crate::mode::Mode;
 
 /// The source of the keys of a pass, and their number.
 #[derive(Clone, Copy, Debug)]
@@ -145,11 +146,7 @@ pub(crate) fn batches<F: Family>(
 }
 
 /// Ranges of `0..len` with `lookups` items in total, from `start` on, wrapping.
-pub(crate) fn wrapping_ranges(
-    len: usize,
-    start: usize,
-    lookups: usize,
-) -> impl Iterator<Item = Range<usize>> {
+fn wrapping_ranges(len: usize, start: usize, lookups: usize) -> impl Iterator<Item = Range<usize>> {
     let (mut at, mut left) = (start, lookups);
     core::iter::from_fn(move || {
         if left == 0 {
@@ -160,6 +157,25 @@ pub(crate) fn wrapping_ranges(
         at = range.end % len;
         Some(range)
     })
+}
+
+/// The right value of [`Timed::sum`](crate::Timed::sum): the exclusive or of the answers.
+///
+/// In batches it includes only the last answer of each. No batch crosses the end of the keys.
+/// O(lookups).
+///
+/// # Panics
+/// If `start` is not below the number of answers, unless `lookups` is 0.
+pub fn pass_sum(
+    answers: &[Option<NextHopId>],
+    mode: Mode,
+    batch: usize,
+    start: usize,
+    lookups: usize,
+) -> u32 {
+    let parts = wrapping_ranges(answers.len(), start, lookups).map(|range| &answers[range]);
+    let read = parts.flat_map(|part| part.chunks(mode.batch(batch))).filter_map(|it| it.last());
+    read.fold(0, |sum, answer| sum ^ NextHopId::to_raw(*answer))
 }
 
 #[cfg(test)]
@@ -180,8 +196,6 @@ mod tests {
         assert_eq!(stream(3, 4), [13, 14, 10, 11]);
         assert_eq!(stream(4, 11), [14, 10, 11, 12, 13, 14, 10, 11, 12, 13, 14]);
         assert!(stream(2, 0).is_empty());
-        let wanted: [&[u32]; 5] = [&[13, 14], &[10, 11], &[12, 13], &[14], &[10, 11]];
-        assert_eq!(slices(KeyBlocks::of_array(&keys, 3, 9, 2)), wanted);
         let longest = |block| KeyBlocks::<Ipv4>::of_array(&keys, 3, 9, block).longest();
         assert_eq!((longest(2), longest(100)), (2, 5));
     }
@@ -197,11 +211,22 @@ mod tests {
     }
 
     #[test]
-    fn no_batch_crosses_the_end_of_the_array() {
+    fn no_slice_or_batch_crosses_the_end_of_the_array() {
         let keys = [10u32, 11, 12, 13, 14];
         let batches = batches::<Ipv4>(Keys::from(&keys), 3, 9, 2)
             .map(|batch| (0..batch.len()).map(|i| batch.get(i)).collect::<Vec<_>>());
         let wanted: [&[u32]; 5] = [&[13, 14], &[10, 11], &[12, 13], &[14], &[10, 11]];
         assert_eq!(batches.collect::<Vec<_>>(), wanted);
+        assert_eq!(slices(KeyBlocks::of_array(&keys, 3, 9, 2)), wanted);
+    }
+
+    #[test]
+    fn sums_include_the_answers_that_are_read() {
+        let answers: Vec<_> = [1, 2, 4, 8, 16].map(NextHopId::new).into();
+        assert_eq!(pass_sum(&answers, Mode::One, 9, 0, 5), 31);
+        assert_eq!(pass_sum(&answers, Mode::One, 9, 3, 4), 8 ^ 16 ^ 1 ^ 2);
+        assert_eq!(pass_sum(&answers, Mode::Batch, 2, 0, 5), 2 ^ 8 ^ 16);
+        assert_eq!(pass_sum(&answers, Mode::Batch, 2, 4, 4), 16 ^ 2 ^ 4);
+        assert_eq!(pass_sum(&[], Mode::One, 1, 0, 0), 0);
     }
 }

@@ -14,7 +14,6 @@
 #![deny(unsafe_code)]
 
 mod aligned;
-mod auto_choice;
 mod available;
 mod comparison;
 mod destinations;
@@ -53,31 +52,27 @@ pub mod threads;
 #[allow(unsafe_code, reason = "two instructions of x86-64 without effect on memory")]
 pub mod ticks;
 mod traffic;
-mod verdict;
 mod verifier;
-mod verify;
 mod workload;
 mod zipf;
 
-pub use auto_choice::{AutoChoice, TriedEngine};
 pub use available::available_memory;
 pub use comparison::Comparison;
 pub use destinations::Destinations;
 pub use engine_loops::BenchFamily;
 pub use family::TrafficFamily;
-pub use generator::KeyRule;
+pub use generator::{KeyRule, KeySource};
 pub use kernel::Kernel;
-pub use key_stream::KeyStream;
+pub use key_stream::{KeyStream, pass_sum};
 pub use machine::Machine;
-pub use measurement::{KeySource, Measurement, ROOFLINE, WRONG};
+pub use measurement::{AutoChoice, Measurement, ROOFLINE, WRONG};
 pub use mode::Mode;
 pub use noise::gigahertz;
 pub use oracle::Oracle;
-pub use passes::{Done, Part, PassConfig, PassResults, TimedWork, measure};
+pub use passes::{Done, Part, PassResults, TimedWork, measure};
 pub use peer::{
-    Availability, KnownPeer, PEER_LIMIT, Peer, PeerCommand, PeerEngine, PeerError, PeerFault,
-    PeerHello, PeerLoaded, PeerTime, known_peers, pass_sum, peer_directory_name,
-    remove_stale_directories,
+    KnownPeer, PEER_LIMIT, Peer, PeerCommand, PeerEngine, PeerError, PeerFault, PeerHello,
+    PeerLoaded, known_peers, peer_directory_name, remove_stale_directories,
 };
 pub use random::{SplitMix64, Xorshift};
 pub use replay::{
@@ -93,8 +88,7 @@ pub use target::{BenchTarget, Iteration, Pass, Timed};
 pub use test_addresses::Coverage;
 pub use threads::ThreadError;
 pub use traffic::{DXR_REPEATS, REPEATS, RoutedSampler, Traffic, ZIPF_DESTINATIONS};
-pub use verdict::{KernelResult, Verdict};
-pub use verifier::{OnStep, Verifier, VerifyError, VerifyStep};
+pub use verifier::{KernelResult, OnStep, Verdict, Verifier, VerifyError, VerifyStep};
 pub use workload::Workload;
 
 /// Shows values by their names in reports.

@@ -99,27 +99,22 @@ pub fn now() -> String {
 /// Formats seconds since 1970 as `2026-01-31 12:00 UTC`.
 fn date(seconds: u64) -> String {
     let (mut days, minutes) = (seconds / 86_400, seconds / 60 % 1440);
-    let mut year = 1970;
-    while days >= days_in_year(year) {
-        days -= days_in_year(year);
-        year += 1;
-    }
-    let february = days_in_year(year) - 337;
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+    let (mut year, mut month) = (1970_u64, 1);
+    loop {
+        let leap = year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
+        let length = match month {
+            2 => 28 + u64::from(leap),
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        };
         if days < length {
             break;
         }
         days -= length;
-        month += 1;
+        (year, month) = (year + month / 12, month % 12 + 1);
     }
     let (day, hour, minute) = (days + 1, minutes / 60, minutes % 60);
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
-}
-
-fn days_in_year(year: u64) -> u64 {
-    let leap = year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
-    365 + u64::from(leap)
 }
 
 #[cfg(test)]

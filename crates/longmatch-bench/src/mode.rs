@@ -27,6 +27,11 @@ impl Mode {
             Self::Dependent => "dependent",
         }
     }
+
+    /// Keys in a batch of this many, or 1 in the modes without batches.
+    pub fn batch(self, keys: usize) -> usize {
+        if self == Self::Batch { keys.max(1) } else { 1 }
+    }
 }
 
 impl FromStr for Mode {

@@ -49,18 +49,18 @@ pub(crate) struct NoiseReport {
 }
 
 impl NoiseReport {
-    /// Probes the noise during `work`, which returns the time that it took.
-    pub fn during(work: impl FnOnce() -> Duration) -> (Duration, Self) {
+    /// Probes the noise during `work` and returns the result of it too.
+    pub fn during<T>(work: impl FnOnce() -> T) -> (T, Self) {
         let before = gigahertz();
         let (wall, cpu) = (Instant::now(), thread_time());
-        let took = work();
+        let done = work();
         let running = match (cpu, thread_time()) {
             (Some(from), Some(to)) => {
                 to.saturating_sub(from).as_secs_f64() / wall.elapsed().as_secs_f64().max(1e-9)
             }
             _ => 1.0,
         };
-        (took, Self { ghz: before.min(gigahertz()), running })
+        (done, Self { ghz: before.min(gigahertz()), running })
     }
 
     /// Whether the CPU was too slow, or ran something else for too long.
@@ -93,12 +93,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn sleeping_disturbs_a_pass() {
-        let pause = Duration::from_millis(20);
-        let (took, noise) = NoiseReport::during(|| {
-            std::thread::sleep(pause);
-            pause
-        });
-        assert_eq!(took, pause);
+        let sleep = || std::thread::sleep(Duration::from_millis(20));
+        let ((), noise) = NoiseReport::during(sleep);
         assert!(noise.running < 0.5 && noise.is_disturbed(0.0), "{noise:?}");
     }
 

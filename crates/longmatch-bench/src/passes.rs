@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use crate::noise::NoiseReport;
 use crate::pin;
+use crate::record::{Spread, Value};
 use crate::run_config::RunConfig;
 use crate::stats::Stats;
 use crate::threads::{ArriveOnDrop, ThreadError, together};
 
 /// Minimum number of units in a pass, unless the work has another.
-const LEAST: usize = 1 << 16;
+pub(crate) const LEAST: usize = 1 << 16;
 /// Maximum number of repetitions of a disturbed pass.
 const REPEATS: usize = 2;
 /// Maximum number of repetitions of a measurement whose passes were all disturbed.
@@ -55,28 +56,8 @@ pub struct Done {
     pub took: Duration,
 }
 
-/// The number and the duration of passes.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct PassConfig {
-    /// Approximate time for each work, all passes together, in seconds.
-    pub seconds: f64,
-    /// Passes that count. One more pass comes first and does not count.
-    pub passes: usize,
-    /// Threads that work at the same time.
-    pub threads: usize,
-    /// Pins each thread to a CPU of its own.
-    pub pin: bool,
-}
-
-impl From<&RunConfig> for PassConfig {
-    fn from(config: &RunConfig) -> Self {
-        let RunConfig { seconds, passes, threads, pin, .. } = *config;
-        Self { seconds, passes, threads, pin }
-    }
-}
-
 /// Results of the passes of one work.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct PassResults {
     /// Rates of the passes that count, in million units a second of all threads.
     pub rates: Vec<f64>,
@@ -94,25 +75,31 @@ impl PassResults {
         Stats::of(&self.rates)
     }
 
-    fn all_disturbed(&self) -> bool {
-        self.disturbed == self.rates.len()
-    }
-
-    /// Discards all passes.
-    fn discard(&mut self) {
-        *self = Self { repeated: self.repeated + self.rates.len(), ..Self::default() };
+    /// Returns a value with the median of the rates, its spread and its passes.
+    pub fn rate(&self, about: Value) -> Value {
+        let stats = self.stats();
+        Value {
+            value: stats.map(|stats| stats.median),
+            spread: stats.map(Spread::from).unwrap_or_default(),
+            passes: self.rates.len() as u64,
+            repeated: self.repeated as u64,
+            disturbed: self.disturbed as u64,
+            ghz: Stats::of(&self.ghz).map(|stats| stats.median),
+            ..about
+        }
     }
 }
 
 /// Measures all works in turn: the first pass of each, then the second pass of each, and so on.
 ///
+/// Of the settings it reads the duration, the passes, the threads and their pinning.
 /// Works whose passes were all disturbed are measured again, in turn, at most three times.
 ///
 /// # Errors
 /// If the system does not start all threads.
 pub fn measure(
     works: &[&dyn TimedWork],
-    config: &PassConfig,
+    config: &RunConfig,
 ) -> Result<Vec<PassResults>, ThreadError> {
     measure_judged(works, config, &|_, noise, best_ghz| noise.is_disturbed(best_ghz))
 }
@@ -123,14 +110,18 @@ type NoiseJudge<'j> = &'j dyn Fn(usize, NoiseReport, f64) -> bool;
 
 fn measure_judged(
     works: &[&dyn TimedWork],
-    config: &PassConfig,
+    config: &RunConfig,
     is_disturbed: NoiseJudge<'_>,
 ) -> Result<Vec<PassResults>, ThreadError> {
     let runners = works.iter().map(|work| Runner::warmed_up(*work, config));
     let mut runners = runners.collect::<Result<Vec<_>, _>>()?;
     let mut turns: Vec<usize> = (0..runners.len()).collect();
     for _ in 0..=REPEATED_MEASUREMENTS {
-        turns.iter().for_each(|i| runners[*i].results.discard());
+        for i in &turns {
+            let PassResults { rates, repeated, .. } = &runners[*i].results;
+            let repeated = repeated + rates.len();
+            runners[*i].results = PassResults { repeated, ..PassResults::default() };
+        }
         for pass in 0..config.passes.max(1) {
             for &i in &turns {
                 let best = runners.iter().map(|it| it.best_ghz).fold(0.0, f64::max);
@@ -138,7 +129,7 @@ fn measure_judged(
                     .pass(config, pass, |noise, own| is_disturbed(i, noise, best.max(own)))?;
             }
         }
-        turns.retain(|i| runners[*i].results.all_disturbed());
+        turns.retain(|i| runners[*i].results.disturbed == config.passes.max(1));
     }
     Ok(runners.into_iter().map(|it| it.results).collect())
 }
@@ -157,7 +148,7 @@ impl<'w> Runner<'w> {
     /// A runner whose number of units fills the time of a pass.
     ///
     /// Two warm-up passes determine that number; their rates do not count.
-    fn warmed_up(work: &'w dyn TimedWork, config: &PassConfig) -> Result<Self, ThreadError> {
+    fn warmed_up(work: &'w dyn TimedWork, config: &RunConfig) -> Result<Self, ThreadError> {
         let pass_us = config.seconds * 1e6 / (config.passes.max(1) + 1) as f64;
         let least = work.least_units();
         let results = PassResults::default();
@@ -174,7 +165,7 @@ impl<'w> Runner<'w> {
     /// A pass is repeated if it was disturbed, by its noise and the highest frequency of this work.
     fn pass(
         &mut self,
-        config: &PassConfig,
+        config: &RunConfig,
         pass: usize,
         is_disturbed: impl Fn(NoiseReport, f64) -> bool,
     ) -> Result<(), ThreadError> {
@@ -196,7 +187,7 @@ impl<'w> Runner<'w> {
     /// Runs one pass on all threads; returns its rate and the greatest noise.
     fn try_pass(
         &mut self,
-        config: &PassConfig,
+        config: &RunConfig,
         pass: usize,
     ) -> Result<(f64, NoiseReport), ThreadError> {
         let barrier = Barrier::new(config.threads);
@@ -230,13 +221,17 @@ struct ThreadResult {
     noise: NoiseReport,
 }
 
-/// Million units a second of all threads, from the first start to the last end.
+/// The time from the first start to the last end, by which the work of several threads is divided.
 ///
 /// The threads' own rates cannot be added, because threads that share a CPU run at different times.
+pub(crate) fn span(times: impl Iterator<Item = (Instant, Instant)> + Clone) -> Duration {
+    let (began, ended) = (times.clone().map(|it| it.0).min(), times.map(|it| it.1).max());
+    began.zip(ended).map_or(Duration::ZERO, |(began, ended)| ended - began)
+}
+
+/// Million units a second of all threads.
 fn rate(all: &[ThreadResult]) -> f64 {
-    let began = all.iter().map(|it| it.began).min();
-    let ended = all.iter().map(|it| it.ended).max();
-    let took = began.zip(ended).map_or(Duration::ZERO, |(began, ended)| ended - began);
+    let took = span(all.iter().map(|it| (it.began, it.ended)));
     let units: usize = all.iter().map(|it| it.units).sum();
     units as f64 / (took.as_secs_f64() * 1e6).max(1e-3)
 }
@@ -246,13 +241,8 @@ fn run_thread(work: &dyn TimedWork, part: Part, barrier: &Barrier) -> ThreadResu
     let arrival = ArriveOnDrop(barrier);
     work.warm_up(part);
     drop(arrival);
-    let (mut ended, mut units) = (Instant::now(), 0);
-    let (took, mut noise) = NoiseReport::during(|| {
-        let done = work.time(part);
-        ended = Instant::now();
-        units = done.units;
-        done.took
-    });
+    let (done, mut noise) = NoiseReport::during(|| (work.time(part), Instant::now()));
+    let (Done { units, took }, ended) = done;
     if !work.runs_in_process() {
         noise.running = 1.0;
     }
@@ -264,6 +254,7 @@ fn run_thread(work: &dyn TimedWork, part: Part, barrier: &Barrier) -> ThreadResu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mode::Mode;
     use crate::threads::testing::refusing;
     use std::sync::Mutex;
 
@@ -302,13 +293,15 @@ mod tests {
         }
     }
 
-    const CONFIG: PassConfig = PassConfig { seconds: 1e-6, passes: 2, threads: 8, pin: false };
+    fn config(passes: usize, threads: usize) -> RunConfig {
+        RunConfig { seconds: 1e-6, passes, threads, ..RunConfig::new(Mode::One) }
+    }
 
     /// The sum of the threads' own rates would be eight times the rate of one.
     #[test]
     fn threads_that_take_turns_are_not_faster_than_one() {
         let work = Serialized(Mutex::default());
-        let results = measure(&[&work], &CONFIG).unwrap();
+        let results = measure(&[&work], &config(2, 8)).unwrap();
         let stats = results[0].stats().unwrap();
         assert!(stats.max <= 1000.0 / 2000.0, "{stats:?} million units a second");
     }
@@ -316,7 +309,7 @@ mod tests {
     #[test]
     fn every_work_has_its_passes() {
         let works = [Serialized(Mutex::default()), Serialized(Mutex::default())];
-        let config = PassConfig { passes: 3, threads: 2, ..CONFIG };
+        let config = config(3, 2);
         let results = measure(&[&works[0], &works[1]], &config).unwrap();
         for (work, results) in works.iter().zip(&results) {
             let parts = work.0.lock().unwrap();
@@ -336,9 +329,8 @@ mod tests {
     fn a_wholly_disturbed_measurement_is_repeated() {
         let works = [(); 3].map(|()| Serialized(Mutex::default()));
         let works = works.each_ref().map(|work| work as &dyn TimedWork);
-        let config = PassConfig { passes: 3, threads: 1, ..CONFIG };
         let judged = Mutex::new(Vec::new());
-        let results = measure_judged(&works, &config, &|i, _, _| {
+        let results = measure_judged(&works, &config(3, 1), &|i, _, _| {
             let mut judged = judged.lock().unwrap();
             judged.push(i);
             judged.iter().filter(|it| **it == i).count() <= [usize::MAX, 9, 2][i]
@@ -358,8 +350,9 @@ mod tests {
     #[test]
     fn a_refused_thread_ends_the_measurement() {
         let work = Serialized(Mutex::default());
-        let error = refusing(2, || measure(&[&work], &CONFIG)).unwrap_err();
+        let error = refusing(2, || measure(&[&work], &config(2, 8))).unwrap_err();
         assert_eq!((error.started, error.wanted), (2, 8));
         assert!(work.0.lock().unwrap().is_empty(), "no thread has begun");
+        assert_eq!(measure(&[&work], &config(2, 8)).unwrap().len(), 1, "the next one works");
     }
 }

@@ -3,7 +3,7 @@
 use longmatch::simd::Simd;
 
 use crate::family::TrafficFamily;
-use crate::measurement::KeySource;
+use crate::generator::{KeyRule, KeySource};
 use crate::mode::Mode;
 use crate::traffic::Traffic;
 
@@ -60,7 +60,7 @@ impl RunConfig {
 
     /// The source of the keys for this traffic.
     pub fn key_source<F: TrafficFamily>(&self, traffic: &Traffic) -> KeySource {
-        let generator = if self.generate { traffic.generator::<F>() } else { None };
-        generator.unwrap_or(KeySource::Array)
+        let rule = if self.generate { traffic.rule::<F>(&[]) } else { None };
+        rule.map_or(KeySource::Array, KeyRule::source)
     }
 }

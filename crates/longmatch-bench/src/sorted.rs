@@ -3,6 +3,7 @@
 //! Every engine is compiled from the RIB, so all of them would share its defects. The sorted routes
 //! of the input verify the RIB itself.
 
+use core::fmt::Display;
 use std::sync::Arc;
 
 use longmatch::simd::Simd;
@@ -109,39 +110,33 @@ impl<F: Family> Engine<F> for RibEngine<F> {
     ///
     /// Each longest match is looked up alone and in a batch.
     fn check(&self, _: &Rib<F>) -> Result<(), Corrupt> {
-        let corrupt = |problem: String| Err(Corrupt::new(Self::NAME, problem));
-        let (rib, reference) = (&self.rib, &self.reference);
-        if rib.len() != reference.routes.len() || !rib.iter().eq(reference.routes.iter().copied()) {
-            return corrupt("its routes differ from the loaded routes".to_owned());
+        let ensure = |is_right: bool, problem: &dyn Display| match is_right {
+            true => Ok(()),
+            false => Err(Corrupt::new(Self::NAME, problem.to_string())),
+        };
+        let (rib, reference) = (&self.rib, &*self.reference);
+        let routes = reference.routes.iter().copied();
+        let equal = rib.len() == routes.len() && rib.iter().eq(routes.clone());
+        ensure(equal, &"its routes differ from the loaded routes")?;
+        let equal = rib.iter().rev().eq(routes.clone().rev());
+        ensure(equal, &"its routes in reverse order differ from the loaded routes")?;
+        for Route { prefix, next_hop } in routes {
+            let problem = format_args!("{prefix} is missing or has another next hop");
+            ensure(rib.get(prefix) == Some(next_hop), &problem)?;
         }
-        if !rib.iter().rev().eq(reference.routes.iter().rev().copied()) {
-            return corrupt("its routes in reverse order differ from the loaded routes".to_owned());
-        }
-        let mut routes = reference.routes.iter();
-        if let Some(route) = routes.find(|it| rib.get(it.prefix) != Some(it.next_hop)) {
-            return corrupt(format!("{} is missing or has another next hop", route.prefix));
-        }
-        if !rib.ranges().eq(RangeSource::ranges(&**reference)) {
-            return corrupt("its ranges differ from those of the loaded routes".to_owned());
-        }
-        let mut batch = Vec::new();
-        for range in RangeSource::ranges(&**reference) {
-            for addr in [range.first, range.last] {
-                if rib.get_lpm(F::addr(addr)) != range.route {
-                    return corrupt(format!("{} has a wrong longest match", F::addr(addr)));
-                }
-                batch.push((addr, range.route));
-            }
-        }
-        let (addrs, expected): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
+        let equal = rib.ranges().eq(reference.ranges());
+        ensure(equal, &"its ranges differ from those of the loaded routes")?;
+        let ends = reference.ranges().flat_map(|it| [(it.first, it.route), (it.last, it.route)]);
+        let (addrs, expected): (Vec<_>, Vec<_>) = ends.unzip();
         let mut found = vec![None; addrs.len()];
         rib.get_lpm_batch(&addrs, &mut found);
-        match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
-            Some(i) => {
-                corrupt(format!("{} has a wrong longest match in a batch", F::addr(addrs[i])))
-            }
-            None => Ok(()),
+        for ((addr, expected), found) in addrs.into_iter().zip(expected).zip(found) {
+            let addr = F::addr(addr);
+            let single = format_args!("{addr} has a wrong longest match");
+            ensure(rib.get_lpm(addr) == expected, &single)?;
+            ensure(found == expected, &format_args!("{single} in a batch"))?;
         }
+        Ok(())
     }
 }
 
@@ -173,8 +168,8 @@ mod tests {
     fn a_rib_is_verified_at_one_level() {
         let rib = table6();
         let reference = Arc::new(SortedRoutes { routes: rib.iter().collect() });
-        let verifier =
-            Verifier::with_reference(&rib, &*reference, []).and_ranges_at(Simd::available());
+        let levels: Vec<_> = Simd::available().collect();
+        let verifier = Verifier::new(&rib, &*reference, &[], &levels);
         let verdict = verifier.verify_rib(reference, &|_| ()).unwrap();
         assert!(verdict.is_right(), "{verdict:?}");
         assert_eq!(verdict.results.len(), 2, "one result for each kernel");
@@ -190,7 +185,7 @@ mod tests {
         let engine = RibEngine::new(&other, Arc::new(all.clone()));
         assert!(engine.check(&other).is_err());
         // The oracle of the reference finds wrong answers too.
-        let verifier = Verifier::with_reference(&other, &all, []).and_ranges_at([Simd::best()]);
+        let verifier = Verifier::new(&other, &all, &[], &[Simd::best()]);
         let verdict = verifier.verify_engine(&engine, &|_| ()).unwrap();
         assert!(verdict.results.iter().all(|result| result.mismatches > 0));
     }

@@ -58,10 +58,6 @@ mod tests {
         assert_eq!((stats.q3, stats.max, stats.mean), (5.0, 9.0, 4.0));
         // The deviations -1, -3, 1, -2, 5 have the sum of squares 40; 40 / (5 - 1) = 10.
         assert_eq!(stats.std_dev, 10.0f64.sqrt());
-    }
-
-    #[test]
-    fn quartiles_are_interpolated() {
         let stats = Stats::of(&[1.0, 2.0, 3.0, 4.0]).unwrap();
         assert_eq!((stats.q1, stats.median, stats.q3), (1.75, 2.5, 3.25));
         let one = Stats::of(&[7.0]).unwrap();

@@ -2,6 +2,14 @@
 
 use longmatch::{Family, NextHopId};
 
+/// Maximum number of wrong answers kept as examples.
+pub(crate) const EXAMPLES: usize = 5;
+
+/// The answer that buffers hold before a lookup.
+///
+/// It makes an unwritten answer wrong, because practically no table has this id.
+pub(crate) const UNWRITTEN: Option<NextHopId> = NextHopId::new(u32::MAX);
+
 /// A wrong answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mismatch {
@@ -12,14 +20,6 @@ pub struct Mismatch {
     /// The answer of the engine.
     pub got: Option<NextHopId>,
 }
-
-/// Maximum number of wrong answers kept as examples.
-pub(crate) const EXAMPLES: usize = 5;
-
-/// The answer that buffers hold before a lookup.
-///
-/// It makes an unwritten answer wrong, because practically no table has this id.
-pub(crate) const UNWRITTEN: Option<NextHopId> = NextHopId::new(u32::MAX);
 
 /// The number of compared answers, of wrong ones, and examples of these.
 #[derive(Clone, Debug)]
@@ -86,13 +86,5 @@ impl<F: Family> Tally<F> {
             got: *got,
         };
         self.examples.iter().map(mismatch).collect()
-    }
-}
-
-impl<F: Family> FromIterator<Self> for Tally<F> {
-    fn from_iter<I: IntoIterator<Item = Self>>(parts: I) -> Self {
-        let mut all = Self::new();
-        parts.into_iter().for_each(|part| all.add(part));
-        all
     }
 }

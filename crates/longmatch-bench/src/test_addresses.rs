@@ -68,23 +68,21 @@ enum Source<F: TrafficFamily> {
 impl<F: TrafficFamily> TestAddresses<F> {
     /// Every IPv4 address, or addresses of every IPv6 range, for most engines.
     pub fn new(table: &impl RangeSource<F>) -> Self {
-        if F::SWEEPABLE {
-            return Self {
-                coverage: Coverage::EveryAddress,
-                source: Source::Sweep(Oracle::new(table)),
-            };
+        if !F::SWEEPABLE {
+            return Self::ranges(table);
         }
-        Self::ranges(table)
+        let source = Source::Sweep(Oracle::new(table));
+        Self { coverage: Coverage::EveryAddress, source }
     }
 
     /// The ends, the middle and some random addresses of every range. O(routes).
     pub fn ranges(table: &impl RangeSource<F>) -> Self {
-        Self { coverage: Coverage::EveryRange, source: Source::listed(table, 1, true) }
+        Self::listed(table, 1, true)
     }
 
     /// The ends of every range. O(routes).
     pub fn ends(table: &impl RangeSource<F>) -> Self {
-        Self { coverage: Coverage::EveryRange, source: Source::listed(table, 1, false) }
+        Self::listed(table, 1, false)
     }
 
     /// The addresses for an engine that scans all routes for each lookup.
@@ -95,9 +93,30 @@ impl<F: TrafficFamily> TestAddresses<F> {
         let routes = (table.routes() as u128).max(1);
         let ranges = table.ranges().count() as u128;
         let affordable = (SCAN_BUDGET / routes / (3 + RANDOM_INSIDE) as u128).max(1);
-        let every = ranges.div_ceil(affordable).max(1) as usize;
+        Self::listed(table, ranges.div_ceil(affordable).max(1) as usize, true)
+    }
+
+    /// Addresses of each `every`th range: its ends, and with `inside` also some between them.
+    fn listed(table: &impl RangeSource<F>, every: usize, inside: bool) -> Self {
+        let mut random = Xorshift::new(table.routes() as u64);
+        let (mut addrs, mut answers) = (Vec::new(), Vec::new());
+        for range in table.ranges().step_by(every) {
+            let span = range.last.to_u128() - range.first.to_u128();
+            addrs.push(range.first);
+            if inside && span > 1 {
+                addrs.push(range.first.wrapping_add(span / 2));
+                // A range of all addresses has 2^128.
+                let below = |bits: u128| span.checked_add(1).map_or(bits, |count| bits % count);
+                let between = || range.first.wrapping_add(below(random.next_u128()));
+                addrs.extend(core::iter::repeat_with(between).take(RANDOM_INSIDE));
+            }
+            if span > 0 {
+                addrs.push(range.last);
+            }
+            answers.resize(addrs.len(), range.next_hop());
+        }
         let coverage = if every == 1 { Coverage::EveryRange } else { Coverage::Sampled };
-        Self { coverage, source: Source::listed(table, every, true) }
+        Self { coverage, source: Source::Listed { addrs, answers } }
     }
 
     /// Coverage of the address space.
@@ -128,26 +147,35 @@ impl<F: TrafficFamily> TestAddresses<F> {
     where
         V: FnMut(&[F::Bits], &[Option<NextHopId>]),
     {
-        match &self.source {
-            Source::Sweep(oracle) => sweep(oracle, part, visit),
+        let oracle = match &self.source {
+            Source::Sweep(oracle) => oracle,
             Source::Listed { addrs, answers } => {
                 let start = part * LISTED_PART;
                 let end = addrs.len().min(start + LISTED_PART);
                 visit(&addrs[start..end], &answers[start..end]);
-                (end - start) as u64
+                return (end - start) as u64;
             }
+        };
+        let mut first = F::Bits::from_u128(part as u128 * PART);
+        let (mut addrs, mut expected) = ([F::Bits::ZERO; CHUNK], [None; CHUNK]);
+        let mut left = PART as usize;
+        while left > 0 {
+            let n = left.min(CHUNK);
+            for (i, addr) in addrs[..n].iter_mut().enumerate() {
+                *addr = first.wrapping_add(i as u128);
+            }
+            oracle.fill(first, &mut expected[..n]);
+            visit(&addrs[..n], &expected[..n]);
+            first = first.wrapping_add(n as u128);
+            left -= n;
         }
+        PART as u64
     }
-}
 
-impl<F: TrafficFamily> TestAddresses<F> {
     /// Looks up the addresses of some parts with several threads and compares the answers.
     ///
     /// `lookup` returns the lookup of one thread. `on_part` is called with the number of addresses of
     /// each part, by any thread.
-    ///
-    /// # Errors
-    /// If the system does not start all threads.
     pub fn compare<L: FnMut(&[F::Bits], &mut [Option<NextHopId>])>(
         &self,
         parts: Range<usize>,
@@ -168,56 +196,10 @@ impl<F: TrafficFamily> TestAddresses<F> {
             }
             tally
         };
-        Ok(together(threads, work)?.into_iter().collect())
+        let mut all = Tally::new();
+        together(threads, work)?.into_iter().for_each(|tally| all.add(tally));
+        Ok(all)
     }
-}
-
-fn sweep<F: TrafficFamily, V>(oracle: &Oracle<F>, part: usize, mut visit: V) -> u64
-where
-    V: FnMut(&[F::Bits], &[Option<NextHopId>]),
-{
-    let mut first = F::Bits::from_u128(part as u128 * PART);
-    let (mut addrs, mut expected) = ([F::Bits::ZERO; CHUNK], [None; CHUNK]);
-    let mut left = PART as usize;
-    while left > 0 {
-        let n = left.min(CHUNK);
-        for (i, addr) in addrs[..n].iter_mut().enumerate() {
-            *addr = first.wrapping_add(i as u128);
-        }
-        oracle.fill(first, &mut expected[..n]);
-        visit(&addrs[..n], &expected[..n]);
-        first = first.wrapping_add(n as u128);
-        left -= n;
-    }
-    PART as u64
-}
-
-impl<F: TrafficFamily> Source<F> {
-    /// Addresses of each `every`th range: its ends, and with `inside` also some between them.
-    fn listed(table: &impl RangeSource<F>, every: usize, inside: bool) -> Self {
-        let mut random = Xorshift::new(table.routes() as u64);
-        let (mut addrs, mut answers) = (Vec::new(), Vec::new());
-        for range in table.ranges().step_by(every) {
-            let start = addrs.len();
-            let span = range.last.to_u128() - range.first.to_u128();
-            addrs.push(range.first);
-            if inside && span > 1 {
-                addrs.push(range.first.wrapping_add(span / 2));
-                let between = || range.first.wrapping_add(below(random.next_u128(), span));
-                addrs.extend(core::iter::repeat_with(between).take(RANDOM_INSIDE));
-            }
-            if span > 0 {
-                addrs.push(range.last);
-            }
-            answers.resize(answers.len() + addrs.len() - start, range.next_hop());
-        }
-        Self::Listed { addrs, answers }
-    }
-}
-
-/// Scales random bits to 0 ..= `span`.
-fn below(bits: u128, span: u128) -> u128 {
-    span.checked_add(1).map_or(bits, |n| bits % n)
 }
 
 #[cfg(test)]

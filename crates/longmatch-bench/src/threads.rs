@@ -1,13 +1,13 @@
 //! Groups of threads, with an error if the system does not start all of them.
 
-use core::fmt;
 use std::io;
 use std::panic::resume_unwind;
 use std::sync::{Barrier, OnceLock};
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
 /// Error: the system did not start all threads. Those that it started did no work.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the system started only {started} of {wanted} threads: {reason}")]
 pub struct ThreadError {
     /// Number of threads that the system started.
     pub started: usize,
@@ -16,15 +16,6 @@ pub struct ThreadError {
     /// The error of the system.
     pub reason: String,
 }
-
-impl fmt::Display for ThreadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { started, wanted, reason } = self;
-        write!(f, "the system started only {started} of {wanted} threads: {reason}")
-    }
-}
-
-impl std::error::Error for ThreadError {}
 
 /// Starts thread `number`, counted from 0, of `wanted` threads.
 ///

@@ -3,7 +3,6 @@
 //! The patterns are those of the Poptrie paper (section 4.2), addresses drawn from the table, and
 //! destinations of a file.
 
-use core::str::FromStr;
 use std::sync::Arc;
 
 use longmatch::{Bits, Prefix, Rib};
@@ -11,7 +10,6 @@ use longmatch::{Bits, Prefix, Rib};
 use crate::destinations::Destinations;
 use crate::family::TrafficFamily;
 use crate::generator::{KeyGenerator, KeyRule};
-use crate::measurement::KeySource;
 use crate::random::Xorshift;
 use crate::zipf::Zipf;
 
@@ -54,10 +52,6 @@ pub enum Traffic {
 }
 
 impl Traffic {
-    /// The patterns that can be chosen by name.
-    pub const NAMED: [Self; 5] =
-        [Self::Random, Self::Sequential, Self::Repeated, Self::Routed, Self::Zipf];
-
     /// Name in the command line and in reports.
     pub fn name(&self) -> &str {
         match self {
@@ -125,24 +119,6 @@ impl Traffic {
         }
         rib.iter().map(|route| (route.prefix.bits().to_u128() >> 96) as u32).collect()
     }
-
-    /// The source of the keys if a timed loop computes them.
-    pub(crate) fn generator<F: TrafficFamily>(&self) -> Option<KeySource> {
-        self.rule::<F>(&[]).map(|rule| match rule {
-            KeyRule::Sequential => KeySource::Counter,
-            KeyRule::Spider(_) => KeySource::Lcg,
-            _ => KeySource::Xorshift,
-        })
-    }
-}
-
-impl FromStr for Traffic {
-    type Err = &'static str;
-
-    fn from_str(name: &str) -> Result<Self, &'static str> {
-        let found = Self::NAMED.into_iter().find(|traffic| traffic.name() == name);
-        found.ok_or("expected random, sequential, repeated, routed, zipf or a file of addresses")
-    }
 }
 
 /// A sampler of addresses that have a route.
@@ -179,11 +155,8 @@ fn zipf<F: TrafficFamily>(rib: &Rib<F>, count: usize, random: &mut Xorshift) -> 
 }
 
 fn cycled<T: Copy>(list: &[T], count: usize) -> Vec<T> {
-    list.iter()
-        .copied()
-        .cycle()
-        .take(if list.is_empty() { 0 } else { count.max(list.len()) })
-        .collect()
+    // An empty list has no cycle.
+    list.iter().copied().cycle().take(count.max(list.len())).collect()
 }
 
 #[cfg(test)]
@@ -194,17 +167,10 @@ mod tests {
     use std::collections::HashMap;
 
     #[test]
-    fn names_round_trip() {
-        for traffic in Traffic::NAMED {
-            assert_eq!(traffic.name().parse(), Ok(traffic.clone()));
-        }
-        assert!("Random".parse::<Traffic>().is_err());
-    }
-
-    #[test]
     fn seeds_determine_the_keys() {
         let rib = table4();
-        for traffic in Traffic::NAMED {
+        use Traffic::{Random, Repeated, Routed, Sequential, Zipf};
+        for traffic in [Random, Sequential, Repeated, Routed, Zipf] {
             let keys = |seed| traffic.keys(&rib, 1000, seed);
             assert_eq!(keys(1).len(), 1000);
             assert_eq!(keys(1), keys(1), "{traffic}");
@@ -212,27 +178,21 @@ mod tests {
         }
     }
 
-    fn assert_routed<F: TrafficFamily>(rib: &Rib<F>, traffic: &Traffic) {
-        for key in traffic.keys(rib, 5000, 3) {
-            assert!(rib.get_lpm(F::addr(key)).is_some(), "{}", F::addr(key));
+    /// Every key has a route, and every route has a key of routed traffic.
+    fn assert_routed<F: TrafficFamily>(rib: &Rib<F>) {
+        let [routed, zipf] = [Traffic::Routed, Traffic::Zipf].map(|it| it.keys(rib, 5000, 3));
+        for key in zipf.iter().chain(&routed) {
+            assert!(rib.get_lpm(F::addr(*key)).is_some(), "{}", F::addr(*key));
+        }
+        for route in rib {
+            assert!(routed.iter().any(|key| route.prefix.contains_bits(*key)), "{route:?}");
         }
     }
 
     #[test]
     fn routed_keys_have_a_route() {
-        for traffic in [Traffic::Routed, Traffic::Zipf] {
-            assert_routed(&table4(), &traffic);
-            assert_routed(&table6(), &traffic);
-        }
-    }
-
-    #[test]
-    fn routed_traffic_reaches_every_route() {
-        let rib: Rib<Ipv4> = table4();
-        let keys = Traffic::Routed.keys(&rib, 5000, 9);
-        for route in &rib {
-            assert!(keys.iter().any(|key| route.prefix.contains_bits(*key)), "{:?}", route.prefix);
-        }
+        assert_routed(&table4());
+        assert_routed(&table6());
     }
 
     #[test]

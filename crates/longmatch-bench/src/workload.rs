@@ -25,7 +25,7 @@ pub struct Workload<F: TrafficFamily> {
     checked: Vec<F::Bits>,
     answers: Vec<Option<NextHopId>>,
     /// All keys and the checked keys, in another layout.
-    encoded: Option<[EncodedKeys<F>; 2]>,
+    encoded: Option<[EncodedKeys; 2]>,
 }
 
 impl<F: TrafficFamily> Workload<F> {
@@ -55,8 +55,8 @@ impl<F: TrafficFamily> Workload<F> {
     /// The other modes look up integers, and so does mode batch if the family lacks the layout.
     #[must_use]
     pub fn encoded_as(mut self, layout: KeyLayout) -> Self {
-        let checked = EncodedKeys::new(&self.checked, layout);
-        let encoded = EncodedKeys::new(&self.keys, layout).zip(checked);
+        let checked = EncodedKeys::new::<F>(&self.checked, layout);
+        let encoded = EncodedKeys::new::<F>(&self.keys, layout).zip(checked);
         self.encoded = encoded.map(|(keys, checked)| [keys, checked]);
         self
     }

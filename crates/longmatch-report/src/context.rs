@@ -1,13 +1,13 @@
 //! The context of an experiment: its inputs, values and progress.
 
-use longmatch::Unsupported;
+use longmatch::{Ipv4, Ipv6, Unsupported};
 pub(crate) use longmatch_bench::WRONG;
 use longmatch_bench::{
     BenchFamily, KeySource, Measurement, Mode, ROOFLINE, RunConfig, Traffic, Workload,
 };
 
-use crate::declaration::{Absence, RunSpec, TrafficKind, paper};
-use crate::engine_set::{EngineSet, EngineUnderTest, Measured};
+use crate::declaration::{Absence, EngineUnderTest, RunSpec, Tables, paper};
+use crate::engine_set::{EngineSet, Measured};
 use crate::experiment::Experiment;
 use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::record::{Spread, Value};
@@ -34,7 +34,6 @@ pub(crate) struct ExperimentContext<'a> {
     pub inputs: &'a Inputs,
     /// The effort of the report.
     pub effort: Effort,
-    /// The experiment.
     pub experiment: &'static Experiment,
     values: Vec<Value>,
     conditions: Vec<[String; 3]>,
@@ -43,14 +42,15 @@ pub(crate) struct ExperimentContext<'a> {
     on_step: &'a mut dyn FnMut(f64),
 }
 
-/// A function that measures, and a function that estimates its seconds.
-pub(crate) type Function =
-    (fn(&mut ExperimentContext<'_>) -> Result<(), Absence>, fn(&Inputs, &Effort) -> f64);
+/// A function that measures on a table.
+type OnTable<F> = fn(&mut ExperimentContext<'_>, Named<'_, F>) -> Result<(), Absence>;
+
+/// The tables of an experiment, the estimated seconds of so many engines on one, and the function that measures.
+pub(crate) type Function = (Tables, fn(f64, &Effort) -> f64, OnTable<Ipv4>, OnTable<Ipv6>);
 
 /// The position of a value in an experiment.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Place<'p> {
-    /// The figure.
     pub figure: &'p str,
     /// The run configuration.
     pub run: &'p str,
@@ -105,21 +105,6 @@ impl<'a> ExperimentContext<'a> {
         RunConfig { seconds, passes, pin: true, ..RunConfig::new(mode) }
     }
 
-    /// Returns the traffic of a kind; `None` for a trace that is not given.
-    pub fn traffic(&self, kind: TrafficKind) -> Option<Traffic> {
-        Some(match kind {
-            TrafficKind::Random => Traffic::Random,
-            TrafficKind::Sequential => Traffic::Sequential,
-            TrafficKind::Repeated => Traffic::Repeated,
-            TrafficKind::DxrRepeated => Traffic::DxrRepeated,
-            TrafficKind::Routed => Traffic::Routed,
-            TrafficKind::Zipf => Traffic::Zipf,
-            TrafficKind::Trace => Traffic::File(self.inputs.trace.clone()?),
-            TrafficKind::SpiderRandom => Traffic::SpiderRandom,
-            TrafficKind::RandomIn8 => Traffic::RandomIn8,
-        })
-    }
-
     /// Prepares a workload; `None` if the traffic has no address of the family.
     pub fn workload<F: BenchFamily>(
         &self,
@@ -143,11 +128,10 @@ impl<'a> ExperimentContext<'a> {
         setup: &RunConfig,
     ) -> Vec<Measured> {
         let all = measured(set, workload, setup);
-        let table = Named { name: set.table, rib: set.comparison.rib(), memory: None };
         for measured in &all {
-            self.note(rate_value(place, table, workload, setup, measured));
+            self.note(rate_value(place, set.table, workload, setup, measured));
             if let (Some(roofline), Some(record)) = (&measured.roofline, measured.record()) {
-                self.roofline(place, table, measured, roofline, record);
+                self.roofline(place, set.table, measured, roofline, record);
             }
         }
         let timed = all.iter().filter(|it| it.record().is_some()).count();
@@ -166,11 +150,10 @@ impl<'a> ExperimentContext<'a> {
         setup: &RunConfig,
         unsupported: Unsupported,
     ) {
-        let table = Named { name: set.table, rib: set.comparison.rib(), memory: None };
         for (engine, _) in &set.members {
             let result = Err(unsupported.to_string());
             let measured = Measured { engine: engine.clone(), result, roofline: None };
-            let value = rate_value(place, table, workload, setup, &measured);
+            let value = rate_value(place, set.table, workload, setup, &measured);
             self.note(Value { simd: unsupported.level.name().into(), ..value });
         }
     }
@@ -191,7 +174,7 @@ impl<'a> ExperimentContext<'a> {
             ..Value::default()
         };
         self.note(at(place, table, roofline.rate(value)));
-        if let Some((rate, most)) = record.mlps.zip(roofline.mlps) {
+        if let Some((rate, most)) = record.mlps().zip(roofline.mlps()) {
             let name = ("share of the roofline", "%");
             self.count(place, table, engine, name, 100.0 * rate / most);
         }
@@ -219,17 +202,33 @@ impl<'a> ExperimentContext<'a> {
         });
     }
 
+    /// Notes a quantity of an engine, or the reason why there is none.
+    pub fn quantity<F: BenchFamily>(
+        &mut self,
+        place: Place<'_>,
+        table: Named<'_, F>,
+        engine: &EngineUnderTest,
+        (metric, unit): (&str, &str),
+        value: Result<f64, String>,
+    ) {
+        let (engine, alias) = (engine.name.clone(), engine.alias.clone());
+        let (metric, unit) = (metric.into(), unit.into());
+        let refused = value.as_ref().err().cloned().unwrap_or_default();
+        let value =
+            Value { engine, alias, metric, unit, value: value.ok(), refused, ..Value::default() };
+        self.note(at(place, table, value));
+    }
+
     /// Notes a count of an engine, or of the table if the engine is empty.
     pub fn count<F: BenchFamily>(
         &mut self,
         place: Place<'_>,
         table: Named<'_, F>,
         engine: &str,
-        (metric, unit): (&str, &str),
+        name: (&str, &str),
         value: f64,
     ) {
-        let value = Value { engine: engine.into(), value: Some(value), ..Value::default() };
-        self.note(Value { metric: metric.into(), unit: unit.into(), ..at(place, table, value) });
+        self.quantity(place, table, &EngineUnderTest::new(engine), name, Ok(value));
     }
 
     /// Notes a condition of a figure, unless it is already noted.
@@ -247,7 +246,7 @@ impl<'a> ExperimentContext<'a> {
         workload: &Workload<F>,
         setup: &RunConfig,
     ) {
-        let anchor = anchor::<F>(place.figure, set.table);
+        let anchor = anchor::<F>(place.figure, set.table.name);
         let named = |name: &str| match place.run {
             "" => name.to_owned(),
             run => format!("{name}, {run}"),
@@ -289,8 +288,8 @@ fn in_words(setup: &RunConfig, keys: KeySource) -> String {
 
 /// Describes the table of a set.
 pub(crate) fn about_table<F: BenchFamily>(set: &EngineSet<'_, F>) -> String {
-    let (routes, next_hops) = (set.comparison.rib().len(), set.comparison.next_hops());
-    format!("{}: {routes} routes, {next_hops} next hops", set.table)
+    let (routes, next_hops) = (set.table.rib.len(), set.comparison.next_hops());
+    format!("{}: {routes} routes, {next_hops} next hops", set.table.name)
 }
 
 /// Returns the anchor of a figure: id, family and table.
@@ -318,38 +317,32 @@ fn measured<F: BenchFamily>(
     workload: &Workload<F>,
     setup: &RunConfig,
 ) -> Vec<Measured> {
-    let mut configs = vec![*setup; set.comparison.len()];
-    for (engine, place) in &set.members {
-        place.iter().for_each(|place| configs[*place] = engine.config(setup));
-    }
+    // Members that hold the table are in the order of the comparison, and so are the records of those with the mode.
+    let held = set.members.iter().filter(|(_, place)| place.is_ok());
+    let configs: Vec<_> = held.map(|(engine, _)| engine.config(setup)).collect();
     let run = set.comparison.run_each(workload, &configs);
     let failed = run.as_ref().err().map(ToString::to_string);
     let mut records = run.unwrap_or_default().into_iter().peekable();
-    // Records come in the order of the comparison; a roofline follows its engine.
-    let mut own: Vec<(Option<Measurement>, Option<Measurement>)> = Vec::new();
-    for (place, config) in configs.iter().enumerate() {
-        own.push(match set.comparison.engine(place).supports(config.mode) {
-            true => (records.next(), records.next_if(|record| record.engine == ROOFLINE)),
-            false => (None, None),
-        });
-    }
-    let member = |(engine, place): &(EngineUnderTest, Result<usize, String>)| {
-        let place = match place {
-            Err(reason) => {
-                let (engine, result) = (engine.clone(), Err(reason.clone()));
-                return Measured { engine, result, roofline: None };
-            }
-            Ok(place) => *place,
+    let mut result = |engine: &EngineUnderTest, place: usize| {
+        let target = set.comparison.engine(place);
+        let record = match target.supports(engine.config(setup).mode) {
+            true => records.next(),
+            false => None,
         };
-        let (record, roofline) = core::mem::take(&mut own[place]);
-        let failed = failed.clone().or_else(|| set.comparison.engine(place).failure());
-        let result = match failed {
-            Some(reason) => Err(reason),
-            None => record.ok_or_else(|| no_mode(setup.mode)),
+        let roofline = records.next_if(|record| record.engine == ROOFLINE);
+        match failed.clone().or_else(|| target.failure()) {
+            Some(reason) => (Err(reason), roofline),
+            None => (record.ok_or_else(|| no_mode(setup.mode)), roofline),
+        }
+    };
+    let measured = |(engine, place): &(EngineUnderTest, Result<usize, String>)| {
+        let (result, roofline) = match place {
+            Ok(place) => result(engine, *place),
+            Err(reason) => (Err(reason.clone()), None),
         };
         Measured { engine: engine.clone(), result, roofline }
     };
-    set.members.iter().map(member).collect()
+    set.members.iter().map(measured).collect()
 }
 
 /// Returns the reason why a peer has no rate in a mode.
@@ -373,7 +366,7 @@ fn rate_value<F: BenchFamily>(
         engine: engine.name.clone(),
         alias: engine.alias.clone(),
         x: engine.x,
-        at: engine.at.into(),
+        at: engine.at.clone(),
         traffic: workload.traffic().name().into(),
         keys: setup.key_source::<F>(workload.traffic()).name().into(),
         mode: setup.mode.name().into(),
@@ -392,38 +385,4 @@ fn rate_value<F: BenchFamily>(
         Err(reason) => Value { refused: reason.clone(), ..value },
         Ok(record) => record.rate(value),
     }
-}
-
-/// Work on one table of either family.
-pub(crate) trait OnTable {
-    /// Does the work.
-    ///
-    /// # Errors
-    /// If the work is impossible with this table or on this machine.
-    fn on_table<F: BenchFamily>(
-        &self,
-        context: &mut ExperimentContext<'_>,
-        named: Named<'_, F>,
-    ) -> Result<(), Absence>;
-}
-
-/// Does the work on the first table of each family.
-///
-/// # Errors
-/// If there is no table, or the work fails.
-pub(crate) fn on_first(
-    context: &mut ExperimentContext<'_>,
-    work: &impl OnTable,
-) -> Result<(), Absence> {
-    let inputs = context.inputs;
-    if inputs.ipv4().is_empty() && inputs.ipv6().is_empty() {
-        return Err(Absence("needs a table of routes".into()));
-    }
-    if let Some(named) = inputs.ipv4().first() {
-        work.on_table(context, *named)?;
-    }
-    if let Some(named) = inputs.ipv6().first() {
-        work.on_table(context, *named)?;
-    }
-    Ok(())
 }

@@ -1,9 +1,13 @@
 //! The parts of a declared experiment: engines, run configurations, axes, figures, the papers' values.
 
+use std::collections::BTreeMap;
+
+use longmatch::EngineSpec;
 use longmatch::simd::Level;
-use longmatch_bench::Mode;
+use longmatch_bench::{BenchFamily, Mode, RunConfig, Traffic};
 use serde::{Deserialize, Deserializer, de::Error as _};
 
+use crate::claim::Pick;
 use crate::record::Value;
 
 /// The reason why an experiment cannot run with these inputs or on this machine, and the remedy.
@@ -11,43 +15,97 @@ use crate::record::Value;
 pub struct Absence(pub String);
 
 /// Rates of a set of engines under run configurations, on tables.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Rates {
-    /// The figure that shows them.
+    /// The figure that shows them; usually the one with the name of the experiment.
+    #[serde(default)]
     pub figure: String,
-    /// The tables.
     pub tables: Tables,
     /// The engines, which take turns in one comparison.
-    pub engines: Vec<DeclaredEngine>,
+    pub engines: Vec<EngineUnderTest>,
+    /// The names of the run configurations.
+    #[serde(default, rename = "runs")]
+    pub run_names: Vec<String>,
     /// The run configurations; without any, only the memory is counted.
+    #[serde(skip)]
     pub runs: Vec<RunSpec>,
     /// Parts of the structures whose items are counted, each with the name of the count.
+    #[serde(default)]
     pub parts: Vec<(String, String)>,
-    /// Whether compile time is a value.
+    /// Whether compile time is a value, as it is beside counts of parts.
+    #[serde(default)]
     pub compile: bool,
     /// Whether implementations of others take turns with the engines.
+    #[serde(default)]
     pub peers: bool,
     /// Whether each engine's roofline is measured too.
+    #[serde(default)]
     pub roofline: bool,
     /// Sizes of tables to measure instead of each table, its random parts. A quick report has every second of these
     /// sizes, from the second on.
+    #[serde(default)]
     pub routes: Vec<usize>,
     /// The same as multiples of the table; a larger table has more specific routes.
+    #[serde(default)]
     pub times: Vec<f64>,
 }
 
 /// An engine of an experiment, with the call that the paper makes.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct DeclaredEngine {
-    /// The engine with its options.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(from = "String")]
+pub(crate) struct EngineUnderTest {
+    /// The engine with its options, or the name of a peer.
     pub spec: String,
     /// The paper's name for it; empty if it has none.
     pub alias: String,
-    /// The engine's name in the records; usually the spec. Variants that are one line of a chart share it.
+    /// Its name in the records: the spec, or a name that several variants share as one line of a chart.
     pub name: String,
-    /// Keys in a batch, if the engine is called in batches whatever the mode of the run configuration.
+    /// Keys in a batch, if it is called in batches whatever the mode of the others.
     pub batch: Option<usize>,
-    /// The position on the axis, for a variant with this value of the varied option.
+    /// The position of its values on the axis, if it is a variant with a varied option.
     pub x: Option<f64>,
+    /// The position in words of its values, unless they have another, such as `huge pages`.
+    pub at: String,
+}
+
+impl From<String> for EngineUnderTest {
+    fn from(spec: String) -> Self {
+        Self { name: spec.clone(), spec, ..Self::default() }
+    }
+}
+
+impl EngineUnderTest {
+    /// Returns an engine without a name in a paper.
+    pub fn new(spec: impl Into<String>) -> Self {
+        let spec: String = spec.into();
+        Self::from(spec)
+    }
+
+    /// Returns a wider variant, which stands in for an engine that refuses the table.
+    pub fn wider(&self, spec: &EngineSpec) -> Self {
+        let alias = if self.alias.is_empty() { "" } else { ", modified" };
+        let name = if self.name == self.spec { spec.to_string() } else { self.name.clone() };
+        Self {
+            spec: spec.to_string(),
+            alias: format!("{}{alias}", self.alias),
+            name,
+            ..self.clone()
+        }
+    }
+
+    /// Returns whether the engine has the family at all.
+    pub fn exists_for<F: BenchFamily>(&self) -> bool {
+        self.spec.parse::<EngineSpec>().is_ok_and(|spec| F::has(spec.kind))
+    }
+
+    /// Returns the settings of its lookups.
+    pub fn config(&self, usual: &RunConfig) -> RunConfig {
+        match self.batch {
+            Some(batch) => RunConfig { mode: Mode::Batch, batch, ..*usual },
+            None => *usual,
+        }
+    }
 }
 
 /// The tables of an experiment.
@@ -70,6 +128,30 @@ pub(crate) enum Tables {
     Split,
 }
 
+impl Tables {
+    /// Returns the greatest numbers of IPv4 and of IPv6 tables.
+    pub fn most(self) -> [usize; 2] {
+        match self {
+            Self::Ipv4 | Self::Split => [usize::MAX, 0],
+            Self::Ipv6 => [0, usize::MAX],
+            Self::First => [1, 1],
+            Self::FirstIpv4 => [1, 0],
+            Self::FirstIpv6 => [0, 1],
+            Self::All => [usize::MAX; 2],
+        }
+    }
+
+    /// Returns the reason why an experiment cannot run without any of them.
+    pub fn missing(self) -> Absence {
+        let routes = match self.most() {
+            [_, 0] => "ipv4 routes",
+            [0, _] => "ipv6 routes",
+            _ => "routes",
+        };
+        Absence(format!("needs a table with {routes}"))
+    }
+}
+
 /// A run configuration: traffic, order of lookups, source of keys.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -80,8 +162,9 @@ pub(crate) struct RunSpec {
     /// The figure, if not that of the set of rates.
     #[serde(default)]
     pub figure: String,
-    /// The traffic.
-    pub traffic: TrafficKind,
+    /// The traffic; none stands for the destinations of a packet trace.
+    #[serde(deserialize_with = "traffic")]
+    pub traffic: Option<Traffic>,
     /// The order of lookups: one by one, in batches, or dependent.
     #[serde(deserialize_with = "mode")]
     pub mode: Mode,
@@ -116,28 +199,14 @@ fn mode<'de, D: Deserializer<'de>>(text: D) -> Result<Mode, D::Error> {
     String::deserialize(text)?.parse().map_err(D::Error::custom)
 }
 
-/// Traffic of an experiment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum TrafficKind {
-    /// Random addresses of all of IPv4, or of 2000::/3.
-    Random,
-    /// Ascending addresses.
-    Sequential,
-    /// Random addresses, each repeated 16 times.
-    Repeated,
-    /// Random addresses, each repeated 8 times, as on the DXR page.
-    DxrRepeated,
-    /// Random routes with random host bits.
-    Routed,
-    /// A fixed number of routed addresses, drawn with Zipf's distribution.
-    Zipf,
-    /// The destinations of a packet trace.
-    Trace,
-    /// Random addresses as in the Spider paper: all of IPv4; IPv6 inside routes.
-    SpiderRandom,
-    /// Random addresses of 2000::/8, as in the Poptrie paper.
-    RandomIn8,
+fn traffic<'de, D: Deserializer<'de>>(name: D) -> Result<Option<Traffic>, D::Error> {
+    let name = String::deserialize(name)?;
+    let of_papers = [Traffic::DxrRepeated, Traffic::SpiderRandom, Traffic::RandomIn8];
+    let found = Traffic::NAMED.into_iter().chain(of_papers).find(|it| it.name() == name);
+    if found.is_none() && name != "trace" {
+        return Err(D::Error::custom(format!("no traffic {name}")));
+    }
+    Ok(found)
 }
 
 /// The parameter that a run configuration varies.
@@ -170,7 +239,6 @@ pub(crate) struct Figure {
     /// The anchor, without the family and the table that are appended to it.
     #[serde(default)]
     pub id: String,
-    /// The title.
     pub title: String,
     /// The meaning of the values, in a few sentences.
     pub caption: String,
@@ -223,34 +291,35 @@ pub(crate) enum Rows {
     },
 }
 
-/// A value of a paper, shown beside ours.
-#[derive(Debug)]
-pub(crate) struct PaperValue {
-    /// The figure.
+/// A table of a paper, whose values are shown beside ours.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PaperTable {
+    /// The figure with our values; usually the one with the name of the experiment.
+    #[serde(default)]
     pub figure: String,
     /// The family.
+    #[serde(default = "crate::claim::ipv4")]
     pub family: String,
-    /// The engine; empty for the table.
-    pub engine: String,
-    /// The run configuration.
-    pub run: String,
-    /// The quantity.
-    pub metric: String,
-    /// The position on the axis.
-    pub x: Option<f64>,
-    /// The value.
-    pub value: f64,
+    /// Quantities, as in claims but without engines: `rate() in 'just in time' at 4`.
+    pub columns: Vec<Pick>,
+    /// A value for each column, by engine or by a position such as `at 16`; `nan` where the paper has none.
+    pub values: BTreeMap<String, Vec<f64>>,
 }
 
 /// Returns the paper's value for the same engine, figure and position as our value.
-pub(crate) fn paper(papers: &[PaperValue], value: &Value) -> Option<f64> {
-    let own = |it: &&PaperValue| {
-        it.figure == value.figure
-            && it.family == value.family
-            && it.engine == value.engine
-            && it.run == value.run
-            && it.metric == value.metric
-            && it.x == value.x
+pub(crate) fn paper(tables: &[PaperTable], ours: &Value) -> Option<f64> {
+    let own = tables.iter().filter(|it| it.figure == ours.figure && it.family == ours.family);
+    let one = |it: &PaperTable| {
+        let (row, x) = match (it.values.get(&ours.engine), ours.x) {
+            (Some(row), x) => (row, x),
+            (None, Some(x)) if ours.engine.is_empty() => (it.values.get(&format!("at {x}"))?, None),
+            _ => return None,
+        };
+        let is = |pick: &Pick| {
+            (&pick.run, &pick.metric, pick.xs.first()) == (&ours.run, &ours.metric, x.as_ref())
+        };
+        Some(row[it.columns.iter().position(is)?]).filter(|value| !value.is_nan())
     };
-    papers.iter().find(own).map(|it| it.value)
+    own.filter_map(one).next()
 }

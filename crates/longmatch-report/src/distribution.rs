@@ -1,42 +1,37 @@
 //! Distributions of the cycles of single lookups.
 
 use longmatch::simd::Simd;
-
-use crate::context::{ExperimentContext, Place, at};
-use crate::engine_set::{EngineSet, EngineUnderTest};
-use crate::inputs::Named;
-use crate::inputs::SEED;
-use crate::record::{Spread, Value};
-use longmatch_bench::BenchFamily;
-use longmatch_bench::Iteration;
-use longmatch_bench::pin;
 use longmatch_bench::ticks::Counter;
+use longmatch_bench::{BenchFamily, Iteration, pin};
+
+use crate::context::{ExperimentContext, Place};
+use crate::declaration::EngineUnderTest;
+use crate::engine_set::EngineSet;
+use crate::inputs::{Named, SEED};
+use crate::record::{Spread, Value};
 
 /// Number of warm-up lookups, which are not counted.
 const WARM_UP: usize = 1 << 16;
 
 /// The ticks of one engine's lookups.
 pub(crate) struct Timed {
-    /// The engine.
     pub engine: EngineUnderTest,
     /// The ticks of each lookup, in the order of the addresses.
     pub ticks: Vec<u16>,
 }
 
-/// A histogram of the ticks of lookups.
-pub(crate) struct Ticks {
+/// The ticks of lookups or batches, including the overhead of the clock, in ascending order.
+pub(crate) struct Ticks<T> {
     counter: Counter,
-    /// Number of lookups by ticks, including the overhead of the clock.
-    counts: Vec<u64>,
-    total: u64,
+    sorted: Vec<T>,
 }
 
-/// Times `count` iterations of each engine with the same random addresses, and calls `done` after each engine.
+/// Times `count` iterations of each engine with the same random addresses, and calls `done` after each engine. An
+/// iteration is a lookup or a batch of the engine.
 ///
 /// Engines that cannot hold the table are left out.
 pub(crate) fn time<F: BenchFamily>(
     set: &EngineSet<'_, F>,
-    iterations: &dyn Fn(&EngineUnderTest) -> Iteration,
     count: usize,
     done: &mut dyn FnMut(),
 ) -> (Counter, Vec<Timed>) {
@@ -45,7 +40,7 @@ pub(crate) fn time<F: BenchFamily>(
     let mut all = Vec::new();
     for (member, engine) in set.targets() {
         let Some(engine) = engine else { continue };
-        let iteration = iterations(member);
+        let iteration = member.batch.map_or(Iteration::One, Iteration::Batch);
         engine.ticks(Simd::best(), iteration, !SEED, &mut vec![0; WARM_UP.min(count)]);
         let mut ticks = vec![0; count];
         engine.ticks(Simd::best(), iteration, SEED, &mut ticks);
@@ -56,46 +51,38 @@ pub(crate) fn time<F: BenchFamily>(
     (counter, all)
 }
 
-impl Ticks {
-    /// Builds the histogram.
-    pub fn count(counter: Counter, ticks: impl IntoIterator<Item = u16>) -> Self {
-        let mut it = Self { counter, counts: vec![0; 1 << 16], total: 0 };
-        for ticks in ticks {
-            it.note(ticks);
-        }
-        it
-    }
-
-    /// Adds a lookup.
-    pub fn note(&mut self, ticks: u16) {
-        self.counts[usize::from(ticks)] += 1;
-        self.total += 1;
+impl<T: Copy + Ord + Into<u64>> Ticks<T> {
+    /// Sorts the ticks. O(n log n).
+    pub fn new(counter: Counter, mut ticks: Vec<T>) -> Self {
+        ticks.sort_unstable();
+        Self { counter, sorted: ticks }
     }
 
     /// Returns the number of lookups.
-    pub fn len(&self) -> u64 {
-        self.total
+    pub fn len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// Returns the least ticks that this share of the lookups did not exceed; 0 without lookups.
+    fn quantile(&self, share: f64) -> u64 {
+        let rank = (share * self.len() as f64).ceil() as usize;
+        self.sorted.get(rank.saturating_sub(1)).map_or(0, |ticks| (*ticks).into())
     }
 
     /// Returns the cycles that this share of the lookups did not exceed; 0 without lookups.
     pub fn percentile(&self, share: f64) -> f64 {
-        let wanted = (share * self.total as f64).ceil().max(1.0) as u64;
-        let mut seen = 0;
-        for (ticks, count) in self.counts.iter().enumerate() {
-            seen += count;
-            if seen >= wanted {
-                return self.counter.cycles(ticks as u64);
-            }
-        }
-        0.0
+        self.counter.cycles(self.quantile(share))
+    }
+
+    /// Returns the nanoseconds that this share of the lookups did not exceed; 0 without lookups.
+    pub fn nanoseconds(&self, share: f64) -> f64 {
+        self.counter.nanoseconds(self.quantile(share)).round()
     }
 
     /// Returns the mean cycles; 0 without lookups.
     pub fn mean(&self) -> f64 {
-        let ticks = self.counts.iter().enumerate();
-        let sum: f64 =
-            ticks.map(|(ticks, count)| self.counter.cycles(ticks as u64) * *count as f64).sum();
-        sum / self.total.max(1) as f64
+        let sum: f64 = self.sorted.iter().map(|ticks| self.counter.cycles((*ticks).into())).sum();
+        sum / self.len().max(1) as f64
     }
 
     /// Returns the mean nanoseconds; 0 without lookups.
@@ -116,8 +103,8 @@ impl Ticks {
         Value {
             engine: engine.spec.clone(),
             alias: engine.alias.clone(),
-            metric: "cycles".into(),
-            unit: "cycles".into(),
+            metric: CYCLES.0.into(),
+            unit: CYCLES.1.into(),
             value: share(0.5),
             spread,
             ..Value::default()
@@ -127,14 +114,12 @@ impl Ticks {
     /// Returns the distribution function up to a number of cycles, as pairs of cycles and share.
     pub fn distribution(&self, up_to: f64) -> Vec<(f64, f64)> {
         let mut points: Vec<(f64, f64)> = Vec::new();
-        let mut seen = 0;
-        for (ticks, count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            seen += count;
-            let x = self.counter.cycles(ticks as u64);
+        for (ticks, seen) in self.sorted.iter().zip(1u32..) {
+            let x = self.counter.cycles((*ticks).into());
             if x > up_to {
                 break;
             }
-            let y = seen as f64 / self.total as f64;
+            let y = f64::from(seen) / self.len() as f64;
             match points.last_mut() {
                 // Counts up to the overhead are all 0 cycles.
                 Some(last) if last.0 == x => last.1 = y,
@@ -149,6 +134,9 @@ impl Ticks {
 pub(crate) const SHARES: [(&str, f64); 5] =
     [("50th", 0.5), ("75th", 0.75), ("90th", 0.9), ("95th", 0.95), ("99th", 0.99)];
 
+/// The quantity, with its unit.
+pub(crate) const CYCLES: (&str, &str) = ("cycles", "cycles");
+
 /// Right end of the charts of distributions, in cycles per lookup.
 const UP_TO: f64 = 400.0;
 
@@ -158,42 +146,17 @@ pub(crate) fn cycles<F: BenchFamily>(
     place: Place<'_>,
     named: Named<'_, F>,
     engine: &EngineUnderTest,
-    ticks: &Ticks,
+    ticks: &Ticks<u16>,
 ) {
-    let about =
-        Value { engine: engine.spec.clone(), alias: engine.alias.clone(), ..Value::default() };
-    let mut note = |run, x, metric: &str, unit: &str, value| {
-        let value =
-            Value { metric: metric.into(), unit: unit.into(), value: Some(value), ..about.clone() };
-        context.note(at(Place { run, x, ..place }, named, value));
+    let mut note = |run, x, name, value| {
+        context.quantity(Place { run, x, ..place }, named, engine, name, Ok(value));
     };
-    note("mean", None, "cycles", "cycles", ticks.mean());
+    note("mean", None, CYCLES, ticks.mean());
     for (name, share) in SHARES {
-        note(name, None, "cycles", "cycles", ticks.percentile(share));
+        note(name, None, CYCLES, ticks.percentile(share));
     }
     for (x, share) in ticks.distribution(UP_TO) {
-        note("", Some(x), "share of lookups", "", share);
-    }
-}
-
-/// Records why engines cannot hold the table.
-pub(crate) fn refusals<F: BenchFamily>(
-    context: &mut ExperimentContext<'_>,
-    place: Place<'_>,
-    named: Named<'_, F>,
-    set: &EngineSet<'_, F>,
-) {
-    for (engine, result) in &set.members {
-        let Err(reason) = result else { continue };
-        let value = Value {
-            engine: engine.spec.clone(),
-            alias: engine.alias.clone(),
-            metric: "cycles".into(),
-            unit: "cycles".into(),
-            refused: reason.clone(),
-            ..Value::default()
-        };
-        context.note(at(Place { run: "mean", ..place }, named, value));
+        note("", Some(x), ("share of lookups", ""), share);
     }
 }
 
@@ -232,17 +195,20 @@ mod tests {
     #[test]
     fn percentiles_by_hand() {
         // 0, 0, 2, 4, 6, 8, 10, 12, 14 and 180 cycles.
-        let ticks = Ticks::count(COUNTER, [5, 10, 11, 12, 13, 14, 15, 16, 17, 100]);
+        let ticks = Ticks::<u16>::new(COUNTER, vec![100, 5, 10, 11, 12, 13, 14, 15, 16, 17]);
         assert_eq!((ticks.len(), ticks.mean(), ticks.mean_ns()), (10, 23.6, 5.9));
         assert_eq!((ticks.percentile(0.5), ticks.percentile(0.9)), (6.0, 14.0));
         assert_eq!((ticks.percentile(0.0), ticks.percentile(1.0)), (0.0, 180.0));
-        assert_eq!(Ticks::count(COUNTER, []).percentile(0.5), 0.0);
+        assert_eq!(Ticks::<u16>::new(COUNTER, Vec::new()).percentile(0.5), 0.0);
+        let ticks = Ticks::<u64>::new(COUNTER, (11..=1010).collect());
+        assert_eq!([0.5, 0.9, 0.99, 0.999].map(|it| ticks.quantile(it)), [510, 910, 1000, 1009]);
+        assert_eq!(ticks.nanoseconds(0.5), 250.0);
     }
 
     #[test]
     fn distributions_rise_to_one() {
-        let points = Ticks::count(COUNTER, [5, 10, 11, 12]).distribution(1e9);
+        let points = Ticks::<u16>::new(COUNTER, vec![5, 10, 11, 12]).distribution(1e9);
         assert_eq!(points, [(0.0, 0.5), (2.0, 0.75), (4.0, 1.0)]);
-        assert_eq!(Ticks::count(COUNTER, [11, 100]).distribution(50.0).len(), 1);
+        assert_eq!(Ticks::<u16>::new(COUNTER, vec![11, 100]).distribution(50.0).len(), 1);
     }
 }

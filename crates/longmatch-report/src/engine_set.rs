@@ -4,82 +4,39 @@ use core::time::Duration;
 use std::path::Path;
 
 use longmatch::{CompileError, EngineKind, EngineSpec};
-use longmatch_bench::{
-    BenchFamily, BenchTarget, Comparison, Measurement, Mode, PeerCommand, PeerEngine, RunConfig,
-};
+use longmatch_bench::{BenchFamily, BenchTarget, Comparison, Measurement, PeerCommand, PeerEngine};
 
-use crate::declaration::DeclaredEngine;
+use crate::declaration::EngineUnderTest;
 use crate::inputs::Named;
 
-/// An engine under test.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct EngineUnderTest {
-    /// The engine with its options, or the name of a peer.
-    pub spec: String,
-    /// The paper's name for it; empty if it has none.
-    pub alias: String,
-    /// Its name in the records: the spec, or a name that several variants share.
-    pub name: String,
-    /// Keys in a batch, if it is called in batches whatever the mode of the others.
-    pub batch: Option<usize>,
-    /// The position of its values on the axis, if it is a variant with a varied option.
-    pub x: Option<f64>,
-    /// The position in words of its values, unless they have another, such as `huge pages`.
-    pub at: &'static str,
-}
-
-impl EngineUnderTest {
-    /// Returns an engine without a name in a paper.
-    pub fn new(spec: impl Into<String>) -> Self {
-        let spec = spec.into();
-        Self { name: spec.clone(), spec, ..Self::default() }
+/// Makes something of each engine. The first wider variant that holds the table follows an engine that refuses it.
+///
+/// # Panics
+/// If a spec is malformed.
+pub(crate) fn with_wider<T>(
+    engines: &[EngineUnderTest],
+    memory: Option<u64>,
+    mut make: impl FnMut(&EngineUnderTest, &EngineSpec) -> Result<T, String>,
+) -> Vec<(EngineUnderTest, Result<T, String>)> {
+    let mut all = Vec::new();
+    for engine in engines {
+        let mut spec: EngineSpec = engine.spec.parse().expect("a valid engine spec");
+        spec.memory = memory;
+        let made = make(engine, &spec);
+        let wider = if made.is_ok() { Vec::new() } else { spec.wider() };
+        all.push((engine.clone(), made));
+        let found = wider.iter().find_map(|spec| {
+            let engine = engine.wider(spec);
+            make(&engine, spec).ok().map(|made| (engine, Ok(made)))
+        });
+        all.extend(found);
     }
-
-    /// Returns declared engines.
-    pub fn declared(engines: &[DeclaredEngine]) -> Vec<Self> {
-        let own = |it: &DeclaredEngine| {
-            let DeclaredEngine { spec, alias, name, batch, x } = it.clone();
-            Self { spec, alias, name, batch, x, at: "" }
-        };
-        engines.iter().map(own).collect()
-    }
-
-    /// Returns a wider variant, which stands in for an engine that refuses the table.
-    pub fn wider(&self, spec: &EngineSpec) -> Self {
-        let alias = if self.alias.is_empty() { "" } else { ", modified" };
-        let name = if self.name == self.spec { spec.to_string() } else { self.name.clone() };
-        Self {
-            spec: spec.to_string(),
-            alias: format!("{}{alias}", self.alias),
-            name,
-            ..self.clone()
-        }
-    }
-
-    /// Returns whether the engine has the family at all.
-    pub fn exists_for<F: BenchFamily>(&self) -> bool {
-        has::<F>(&self.spec)
-    }
-
-    /// Returns the settings of its lookups.
-    pub fn config(&self, usual: &RunConfig) -> RunConfig {
-        match self.batch {
-            Some(batch) => RunConfig { mode: Mode::Batch, batch, ..*usual },
-            None => *usual,
-        }
-    }
-}
-
-/// Returns whether an engine with these options has the family at all.
-pub(crate) fn has<F: BenchFamily>(spec: &str) -> bool {
-    let kind = spec.split(':').next().and_then(|name| name.parse().ok());
-    kind.is_some_and(F::has)
+    all
 }
 
 /// The measurement of an engine.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
-    /// The engine.
     pub engine: EngineUnderTest,
     /// The record, or the reason why there is none.
     pub result: Result<Measurement, String>,
@@ -96,19 +53,12 @@ impl Measured {
 
 /// Engines compiled from one table.
 pub(crate) struct EngineSet<'r, F: BenchFamily> {
-    /// The name of the table.
-    pub table: &'r str,
+    pub table: Named<'r, F>,
     /// The engines that hold the table.
     pub comparison: Comparison<'r, F>,
     /// All engines, each with its index in the comparison or the reason why it has none.
     pub members: Vec<(EngineUnderTest, Result<usize, String>)>,
 }
-
-type Add<'a, 'r, F> = &'a mut dyn FnMut(
-    &mut Comparison<'r, F>,
-    &EngineUnderTest,
-    &EngineSpec,
-) -> Result<(), CompileError>;
 
 impl<'r, F: BenchFamily> EngineSet<'r, F> {
     /// Compiles each engine three times, and `auto` once: its choice may be in the set already.
@@ -119,7 +69,7 @@ impl<'r, F: BenchFamily> EngineSet<'r, F> {
     /// # Panics
     /// If a spec is malformed.
     pub fn new(table: Named<'r, F>, engines: &[EngineUnderTest]) -> Self {
-        Self::with(table, engines, &mut |comparison, _, spec| match spec.kind {
+        Self::with(table, engines, |comparison, _, spec| match spec.kind {
             EngineKind::Auto => comparison.add_duplicate(spec),
             _ => comparison.add(spec),
         })
@@ -130,41 +80,30 @@ impl<'r, F: BenchFamily> EngineSet<'r, F> {
     /// # Panics
     /// If a spec is malformed.
     pub fn apart(table: Named<'r, F>, engines: &[EngineUnderTest]) -> Self {
-        Self::with(table, engines, &mut |comparison, _, spec| comparison.add_duplicate(spec))
+        Self::with(table, engines, |comparison, _, spec| comparison.add_duplicate(spec))
     }
 
     /// Compiles engines with `add`, which adds one engine to the comparison.
     ///
     /// # Panics
     /// If a spec is malformed.
-    pub fn with(table: Named<'r, F>, engines: &[EngineUnderTest], add: Add<'_, 'r, F>) -> Self {
-        let comparison = Comparison::new(table.rib);
-        let mut set = Self { table: table.name, comparison, members: Vec::new() };
-        for engine in engines {
-            let mut spec: EngineSpec = engine.spec.parse().expect("a valid engine spec");
-            spec.memory = table.memory;
-            let Err(reason) = set.add(engine, &spec, add) else { continue };
-            set.members.push((engine.clone(), Err(reason)));
-            for wider in spec.wider() {
-                if set.add(&engine.wider(&wider), &wider, add).is_ok() {
-                    break;
-                }
-            }
-        }
-        set
-    }
-
-    fn add(
-        &mut self,
-        engine: &EngineUnderTest,
-        spec: &EngineSpec,
-        add: Add<'_, 'r, F>,
-    ) -> Result<(), String> {
-        let place = self.comparison.len();
-        add(&mut self.comparison, engine, spec).map_err(|error| error.to_string())?;
-        assert!(self.comparison.len() > place, "{spec} is already in the set");
-        self.members.push((engine.clone(), Ok(place)));
-        Ok(())
+    pub fn with(
+        table: Named<'r, F>,
+        engines: &[EngineUnderTest],
+        mut add: impl FnMut(
+            &mut Comparison<'r, F>,
+            &EngineUnderTest,
+            &EngineSpec,
+        ) -> Result<(), CompileError>,
+    ) -> Self {
+        let mut comparison = Comparison::new(table.rib);
+        let members = with_wider(engines, table.memory, |engine, spec| {
+            let place = comparison.len();
+            add(&mut comparison, engine, spec).map_err(|error| error.to_string())?;
+            assert!(comparison.len() > place, "{spec} is already in the set");
+            Ok(place)
+        });
+        Self { table, comparison, members }
     }
 
     /// Starts a peer as the last engine; returns its self-description if it holds the table.
@@ -174,19 +113,14 @@ impl<'r, F: BenchFamily> EngineSet<'r, F> {
         dir: &Path,
         limit: Duration,
     ) -> Option<String> {
-        let engine = EngineUnderTest::new(&command.name[..]);
-        match PeerEngine::new(command, dir, limit, self.comparison.rib()) {
-            Ok(peer) => {
-                let about = peer.about().to_owned();
-                self.members.push((engine, Ok(self.comparison.len())));
-                self.comparison.add_peer(peer);
-                Some(about)
-            }
-            Err(error) => {
-                self.members.push((engine, Err(error.to_string())));
-                None
-            }
-        }
+        let peer = PeerEngine::new(command, dir, limit, self.comparison.rib());
+        let about = peer.as_ref().ok().map(|peer| peer.about().to_owned());
+        let place = peer.map_err(|error| error.to_string()).map(|peer| {
+            self.comparison.add_peer(peer);
+            self.comparison.len() - 1
+        });
+        self.members.push((EngineUnderTest::new(&command.name[..]), place));
+        about
     }
 
     /// Iterates over all engines, each with its benchmark target if it holds the table.

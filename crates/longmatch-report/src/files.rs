@@ -59,20 +59,20 @@ mod tests {
 
     #[test]
     fn files_are_replaced_as_a_whole() {
-        let temp = TempDir::new("replace");
-        let page = temp.0.join("page");
+        let temp = tempfile::tempdir().expect("a directory");
+        let page = temp.path().join("page");
         replace(&page, b"old").expect("written");
         replace(&page, b"new").expect("written");
         assert_eq!(fs::read_to_string(&page).expect("there"), "new");
-        assert_eq!(names(&temp.0), ["page"]);
+        assert_eq!(names(temp.path()), ["page"]);
     }
 
     /// `/dev/full` simulates a full disk.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_leaves_the_old_file_and_nothing_else() {
-        let temp = TempDir::new("full");
-        let page = temp.0.join("page");
+        let temp = tempfile::tempdir().expect("a directory");
+        let page = temp.path().join("page");
         fs::write(&page, "old").expect("written");
         std::os::unix::fs::symlink("/dev/full", unfinished(&page)).expect("a link");
         let error = replace(&page, b"new").expect_err("no space");
@@ -80,22 +80,22 @@ mod tests {
         let message = error.to_string();
         assert!(message.starts_with(&format!("{} is not written: ", page.display())), "{message}");
         assert_eq!(fs::read_to_string(&page).expect("there"), "old");
-        assert_eq!(names(&temp.0), ["page"]);
+        assert_eq!(names(temp.path()), ["page"]);
     }
 
     /// The temporary file cannot be renamed to an existing directory.
     #[test]
     fn a_file_that_cannot_be_renamed_is_removed() {
-        let temp = TempDir::new("place");
-        let page = temp.0.join("page");
+        let temp = tempfile::tempdir().expect("a directory");
+        let page = temp.path().join("page");
         fs::create_dir(&page).expect("a directory");
         assert!(replace(&page, b"new").is_err());
-        assert_eq!(names(&temp.0), ["page"]);
+        assert_eq!(names(temp.path()), ["page"]);
     }
 
     #[test]
     fn leftovers_are_removed_and_nothing_else() {
-        let temp = TempDir::new("leftovers");
+        let temp = tempfile::tempdir().expect("a directory");
         // No process has this number: Linux counts to 2^22.
         let gone = 0x7fff_ffff;
         let mine = std::process::id();
@@ -108,17 +108,17 @@ mod tests {
             "peer-results".to_owned(),
         ];
         for dir in &dirs {
-            fs::create_dir(temp.0.join(dir)).expect("a directory");
-            fs::write(temp.0.join(dir).join("routes-ipv4.txt"), "x").expect("written");
+            fs::create_dir(temp.path().join(dir)).expect("a directory");
+            fs::write(temp.path().join(dir).join("routes-ipv4.txt"), "x").expect("written");
         }
-        let foreign = temp.0.join(&dirs[1]);
+        let foreign = temp.path().join(&dirs[1]);
         fs::write(foreign.join("notes.txt"), "x").expect("written");
         for file in ["report.html.unfinished", "records.ndjson.unfinished", "mine.unfinished"] {
-            fs::write(temp.0.join(file), "x").expect("written");
+            fs::write(temp.path().join(file), "x").expect("written");
         }
-        assert_eq!(remove_leftovers(&temp.0), [&*foreign]);
+        assert_eq!(remove_leftovers(temp.path()), [&*foreign]);
         let left = [&dirs[3], &dirs[1], &dirs[4]].map(String::as_str);
-        assert_eq!(names(&temp.0), [&["mine.unfinished"], &left[..]].concat());
+        assert_eq!(names(temp.path()), [&["mine.unfinished"], &left[..]].concat());
         assert_eq!(names(&foreign), ["notes.txt"]);
     }
 
@@ -126,30 +126,11 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn running_reports_keep_their_directories() {
-        let temp = TempDir::new("running");
+        let temp = tempfile::tempdir().expect("a directory");
         let other = std::os::unix::process::parent_id();
         let dir = format!("peer-0-ipv4-{other}");
-        fs::create_dir(temp.0.join(&dir)).expect("a directory");
-        assert!(remove_leftovers(&temp.0).is_empty());
-        assert_eq!(names(&temp.0), [dir]);
-    }
-
-    /// A temporary directory for each test, removed at the end.
-    struct TempDir(PathBuf);
-
-    impl TempDir {
-        fn new(name: &str) -> Self {
-            let name = format!("longmatch-store-{name}-{}", std::process::id());
-            let dir = std::env::temp_dir().join(name);
-            fs::create_dir_all(&dir).expect("the temporary directory is writable");
-            Self(dir)
-        }
-    }
-
-    impl Drop for TempDir {
-        fn drop(&mut self) {
-            // Best effort: a leftover directory harms no later run.
-            let _ = fs::remove_dir_all(&self.0);
-        }
+        fs::create_dir(temp.path().join(&dir)).expect("a directory");
+        assert!(remove_leftovers(temp.path()).is_empty());
+        assert_eq!(names(temp.path()), [dir]);
     }
 }

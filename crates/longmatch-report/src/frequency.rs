@@ -100,65 +100,48 @@ fn choices(cpu: &Path) -> Result<Vec<u64>, String> {
 mod tests {
     use super::*;
 
-    /// A directory like the system's, with two CPUs.
-    struct FakeCpus(PathBuf);
-
-    impl FakeCpus {
-        fn new(name: &str, files: &[(&str, &str)]) -> Self {
-            let path =
-                std::env::temp_dir().join(format!("longmatch-{name}-{}", std::process::id()));
-            for cpu in ["cpu0", "cpu1"] {
-                let dir = path.join(cpu).join("cpufreq");
-                fs::create_dir_all(&dir).unwrap();
-                for (file, text) in files {
-                    fs::write(dir.join(file), text).unwrap();
-                }
-            }
-            Self(path)
+    /// Makes a directory like the system's, with two CPUs.
+    fn cpus(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let cpus = tempfile::tempdir().unwrap();
+        for cpu in ["cpu0", "cpu1"] {
+            let dir = cpus.path().join(cpu).join("cpufreq");
+            fs::create_dir_all(&dir).unwrap();
+            files.iter().for_each(|(file, text)| fs::write(dir.join(file), text).unwrap());
         }
-
-        fn read(&self, cpu: &str, file: &str) -> String {
-            fs::read_to_string(self.0.join(cpu).join("cpufreq").join(file)).unwrap()
-        }
-    }
-
-    impl Drop for FakeCpus {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
+        cpus
     }
 
     #[test]
     fn the_frequency_is_set_and_returned() {
-        let cpus = FakeCpus::new(
-            "cpufreq",
-            &[
-                ("scaling_governor", "ondemand\n"),
-                ("scaling_setspeed", "<unsupported>\n"),
-                (
-                    "scaling_available_frequencies",
-                    "2100000 1900000 1700000 1500000 1300000 1200000 1000000 \n",
-                ),
-            ],
-        );
-        let frequency = Frequency::take(&cpus.0).unwrap();
+        let listed = "2100000 1900000 1700000 1500000 1300000 1200000 1000000 \n";
+        let cpus = cpus(&[
+            ("scaling_governor", "ondemand\n"),
+            ("scaling_setspeed", "<unsupported>\n"),
+            ("scaling_available_frequencies", listed),
+        ]);
+        let read = |cpu: &str, file: &str| {
+            fs::read_to_string(cpus.path().join(cpu).join("cpufreq").join(file)).unwrap()
+        };
+        let frequency = Frequency::take(cpus.path()).unwrap();
         assert_eq!(frequency.choices, [1_000_000, 1_200_000, 1_500_000, 1_700_000, 2_100_000]);
         frequency.set(1_500_000).unwrap();
         for cpu in ["cpu0", "cpu1"] {
-            assert_eq!(cpus.read(cpu, "scaling_governor"), "userspace");
-            assert_eq!(cpus.read(cpu, "scaling_setspeed"), "1500000");
+            assert_eq!(read(cpu, "scaling_governor"), "userspace");
+            assert_eq!(read(cpu, "scaling_setspeed"), "1500000");
         }
         drop(frequency);
-        assert_eq!(cpus.read("cpu1", "scaling_governor"), "ondemand");
+        assert_eq!(read("cpu1", "scaling_governor"), "ondemand");
     }
 
     #[test]
     fn unlisted_frequencies_are_spread_evenly() {
-        let ends = [("cpuinfo_min_freq", "800000\n"), ("cpuinfo_max_freq", "1600000\n")];
-        let mut files = vec![("scaling_governor", "x"), ("scaling_setspeed", "0")];
-        files.extend(ends);
-        let cpus = FakeCpus::new("cpufreq-ends", &files);
-        let choices = Frequency::take(&cpus.0).unwrap().choices.clone();
+        let cpus = cpus(&[
+            ("scaling_governor", "x"),
+            ("scaling_setspeed", "0"),
+            ("cpuinfo_min_freq", "800000\n"),
+            ("cpuinfo_max_freq", "1600000\n"),
+        ]);
+        let choices = Frequency::take(cpus.path()).unwrap().choices.clone();
         assert_eq!(choices, [800_000, 1_000_000, 1_200_000, 1_400_000, 1_600_000]);
     }
 
@@ -166,8 +149,8 @@ mod tests {
     fn a_missing_cpufreq_is_an_error() {
         let reason = Frequency::take(Path::new("/nonexistent")).err().unwrap();
         assert!(reason.contains("/nonexistent/cpu0/cpufreq"), "{reason}");
-        let cpus = FakeCpus::new("cpufreq-none", &[("scaling_setspeed", "0")]);
-        let reason = Frequency::take(&cpus.0).err().unwrap();
+        let cpus = cpus(&[("scaling_setspeed", "0")]);
+        let reason = Frequency::take(cpus.path()).err().unwrap();
         assert!(reason.contains("lists no frequencies"), "{reason}");
     }
 }

@@ -6,13 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longmatch::{Change, Ipv4, Ipv6, Rib, Route};
+use longmatch_bench::{BenchFamily, Destinations, PeerCommand, known_peers};
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::Absence;
+use crate::declaration::Tables;
 use crate::scaled::{NEIGHBOURS, neighbour, with_neighbours};
-use longmatch_bench::BenchFamily;
-use longmatch_bench::Destinations;
-use longmatch_bench::{Availability, PeerCommand, known_peers};
 
 /// The seed of all traffic, so that two reports look up the same addresses.
 pub const SEED: u64 = 1;
@@ -79,8 +77,8 @@ impl Peers {
         let mut it = Self { commands: Vec::new(), missing: Vec::new(), scratch };
         for peer in known_peers() {
             match peer.find(adapters) {
-                Availability::Found(command) => it.commands.push(command),
-                Availability::Missing(how) => it.missing.push((peer.name.into(), how)),
+                Ok(command) => it.commands.push(command),
+                Err(how) => it.missing.push((peer.name.into(), how)),
             }
         }
         it.commands.extend(others);
@@ -94,6 +92,8 @@ pub(crate) struct Named<'a, F: BenchFamily> {
     pub rib: &'a Rib<F>,
     /// [`Inputs::memory`].
     pub memory: Option<u64>,
+    /// The name and the changes of [`Inputs::updates`].
+    pub updates: Option<(&'a str, &'a [Change<F>])>,
 }
 
 // Not derived: a derive would require that the family is `Copy`.
@@ -106,17 +106,23 @@ impl<F: BenchFamily> Clone for Named<'_, F> {
 impl<F: BenchFamily> Copy for Named<'_, F> {}
 
 impl Inputs {
-    /// Returns the tables that have IPv4 routes.
-    pub(crate) fn ipv4(&self) -> Vec<Named<'_, Ipv4>> {
-        let named = |it: &'_ Subject| !it.ipv4.is_empty();
-        let tables = self.tables.iter().filter(|it| named(it));
-        tables.map(|it| Named { name: &it.name, rib: &it.ipv4, memory: self.memory }).collect()
+    /// Returns the chosen tables of each family, as far as they have routes of it.
+    pub(crate) fn chosen(&self, tables: Tables) -> (Vec<Named<'_, Ipv4>>, Vec<Named<'_, Ipv6>>) {
+        let [four, six] = tables.most();
+        let four = self.named(|it| &it.ipv4, |it| &it.ipv4, four);
+        (four, self.named(|it| &it.ipv6, |it| &it.ipv6, six))
     }
 
-    /// Returns the tables that have IPv6 routes.
-    pub(crate) fn ipv6(&self) -> Vec<Named<'_, Ipv6>> {
-        let tables = self.tables.iter().filter(|it| !it.ipv6.is_empty());
-        tables.map(|it| Named { name: &it.name, rib: &it.ipv6, memory: self.memory }).collect()
+    fn named<F: BenchFamily>(
+        &self,
+        rib: fn(&Subject) -> &Rib<F>,
+        changes: fn(&UpdateStream) -> &[Change<F>],
+        most: usize,
+    ) -> Vec<Named<'_, F>> {
+        let updates = self.updates.as_ref().map(|it| (&it.name[..], changes(it)));
+        let memory = self.memory;
+        let own = self.tables.iter().filter(|it| !rib(it).is_empty()).take(most);
+        own.map(|it| Named { name: &it.name, rib: rib(it), memory, updates }).collect()
     }
 
     /// Returns the inputs of the papers' experiments: see [`Inputs::origins`]. O(routes + updates) if they differ.
@@ -139,18 +145,13 @@ impl Inputs {
         Cow::Owned(own)
     }
 
-    /// Returns the tables that have IPv4 routes, at least one.
-    pub(crate) fn some_ipv4(&self) -> Result<Vec<Named<'_, Ipv4>>, Absence> {
-        some(self.ipv4())
-    }
-
     /// Describes tables, updates, trace and effort as pairs of name and value.
     pub(crate) fn in_words(&self, effort: &Effort) -> Vec<(String, String)> {
+        let counts =
+            |four: usize, six: usize, of: &str| format!("{four} IPv4 {of}, {six} IPv6 {of}");
         let mut all: Vec<(String, String)> = Vec::new();
-        for table in &self.tables {
-            let routes =
-                format!("{} IPv4 routes, {} IPv6 routes", table.ipv4.len(), table.ipv6.len());
-            all.push((format!("table {}", table.name), routes));
+        for Subject { name, ipv4, ipv6 } in &self.tables {
+            all.push((format!("table {name}"), counts(ipv4.len(), ipv6.len(), "routes")));
         }
         if self.origins {
             let routes = format!(
@@ -158,30 +159,22 @@ impl Inputs {
             );
             all.push((format!("table {FEW_NEXT_HOPS}"), routes));
         }
-        let updates = self.updates.as_ref().map(|it| {
-            format!("{}: {} IPv4 updates, {} IPv6 updates", it.name, it.ipv4.len(), it.ipv6.len())
-        });
-        let trace = self.trace.as_ref().map(|it| {
-            format!(
-                "{}: {} IPv4 destinations, {} IPv6 destinations",
-                it.name,
-                it.ipv4.len(),
-                it.ipv6.len()
-            )
-        });
-        let effort = format!(
-            "{}: {} passes after a warm-up pass, {} s for each rate",
-            effort.name(),
-            effort.passes,
-            effort.seconds
-        );
-        let given = |it: Option<String>| it.unwrap_or_else(|| "none given".into());
-        let seed = SEED.to_string();
+        let given = |name: &str, four, six, of| format!("{name}: {}", counts(four, six, of));
+        let updates = self.updates.as_ref();
+        let updates = updates.map(|it| given(&it.name, it.ipv4.len(), it.ipv6.len(), "updates"));
+        let trace = self.trace.as_ref();
+        let trace = trace.map(|it| given(&it.name, it.ipv4.len(), it.ipv6.len(), "destinations"));
+        let Effort { passes, seconds, .. } = effort;
+        let name = effort.name();
+        let none = || "none given".to_owned();
         let others = [
-            ("updates", given(updates)),
-            ("trace", given(trace)),
-            ("effort", effort),
-            ("seed", seed),
+            ("updates", updates.unwrap_or_else(none)),
+            ("trace", trace.unwrap_or_else(none)),
+            (
+                "effort",
+                format!("{name}: {passes} passes after a warm-up pass, {seconds} s for each rate"),
+            ),
+            ("seed", SEED.to_string()),
         ];
         all.extend(others.map(|(name, value)| (name.to_owned(), value)));
         all
@@ -211,13 +204,6 @@ impl Inputs {
 fn hash_routes<F: BenchFamily>(rib: &Rib<F>, hasher: &mut DefaultHasher) {
     rib.len().hash(hasher);
     rib.iter().for_each(|route| route.hash(hasher));
-}
-
-fn some<F: BenchFamily>(tables: Vec<Named<'_, F>>) -> Result<Vec<Named<'_, F>>, Absence> {
-    match tables.is_empty() {
-        true => Err(Absence(format!("needs a table with {} routes", F::NAME))),
-        false => Ok(tables),
-    }
 }
 
 /// The effort of a report.
@@ -360,7 +346,7 @@ mod tests {
         assert_eq!(all.of_papers().fingerprint(), all.fingerprint());
         all.origins = true;
         let papers = all.of_papers();
-        let (ipv4, ipv6) = (papers.ipv4(), papers.ipv6());
+        let (ipv4, ipv6) = papers.chosen(Tables::All);
         assert_eq!((ipv4.len(), ipv4[0].name), (1, FEW_NEXT_HOPS));
         assert!(ipv4[0].rib.iter().eq([route(near)]));
         assert_eq!((ipv6.len(), ipv6[0].name), (1, "t"));

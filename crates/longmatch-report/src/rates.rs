@@ -9,8 +9,8 @@ use longmatch_bench::{
 };
 
 use crate::context::{ExperimentContext, MIB, Place, anchor};
-use crate::declaration::{Absence, Axis, Rates, RunSpec, Tables, TrafficKind};
-use crate::engine_set::{EngineSet, EngineUnderTest, Measured};
+use crate::declaration::{Absence, Axis, EngineUnderTest, Rates, RunSpec, Tables};
+use crate::engine_set::{EngineSet, Measured};
 use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::scaled::{Growth, renumbered, thinned};
 use crate::synthetic::missing;
@@ -29,23 +29,22 @@ const PEER_LIMITS: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs
 /// Returns the estimated seconds of all sets of rates.
 pub(crate) fn seconds(all: &[Rates], inputs: &Inputs, effort: &Effort) -> f64 {
     let one = |rates: &Rates| {
-        let (four, six) = (of_family(rates, inputs.ipv4()), of_family(rates, inputs.ipv6()));
-        let routes: usize = four.iter().map(|it| it.rib.len()).sum::<usize>()
-            + six.iter().map(|it| it.rib.len()).sum::<usize>();
-        let tables = (four.len() + six.len()) as f64;
+        let (four, six) = inputs.chosen(rates.tables);
+        let routes = four.iter().map(|it| it.rib.len()).chain(six.iter().map(|it| it.rib.len()));
         let peers = if rates.peers { inputs.peers.commands.len() } else { 0 };
-        let (engines, derived) = (rates.engines.len() + peers, sizes(rates, effort));
-        let copies = match rates.tables {
-            Tables::Split => 3.0,
-            _ => derived.len().max(1) as f64,
-        };
-        let grown: f64 = derived.iter().map(|size| size.times()).sum();
+        let engines = rates.engines.len() + peers;
         let runs = runs(rates, effort).map(|run| {
-            let places = (percents(run).len() * places(run).len()) as f64;
+            let places = places(run).len() as f64;
             places * effort.rates(engines * (1 + usize::from(rates.roofline)), run.brief)
         });
-        let rates = runs.sum::<f64>() + engines as f64 * COMPILE + peers as f64 * 3.0;
-        tables * copies * rates + routes as f64 * grown * PER_ROUTE * engines as f64
+        let measured = runs.sum::<f64>() + engines as f64 * COMPILE + peers as f64 * 3.0;
+        let on_table = |routes: usize| {
+            let sizes = sizes(rates, effort, routes);
+            let copies = if rates.tables == Tables::Split { 3 } else { sizes.len().max(1) };
+            let derived = sizes.iter().sum::<usize>() as f64 * PER_ROUTE * engines as f64;
+            copies as f64 * measured + derived
+        };
+        routes.map(on_table).sum::<f64>()
     };
     all.iter().map(one).sum()
 }
@@ -57,34 +56,20 @@ pub(crate) fn seconds(all: &[Rates], inputs: &Inputs, effort: &Effort) -> f64 {
 pub(crate) fn run(all: &[Rates], context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
     let mut tables = 0;
     for rates in all {
-        let (four, six) = (context.inputs.ipv4(), context.inputs.ipv6());
-        for named in of_family(rates, four) {
-            tables += 1;
+        let (four, six) = context.inputs.chosen(rates.tables);
+        tables += four.len() + six.len();
+        for named in four {
             match rates.tables {
                 Tables::Split => split(rates, context, named),
                 _ => sized(rates, context, named),
             }
         }
-        for named in of_family(rates, six) {
-            tables += 1;
-            sized(rates, context, named);
-        }
+        six.into_iter().for_each(|named| sized(rates, context, named));
     }
     if tables == 0 {
         return Err(Absence("needs a table with routes of the family".into()));
     }
     Ok(())
-}
-
-/// Returns the tables of a family that a set of rates has.
-fn of_family<'r, F: BenchFamily>(rates: &Rates, all: Vec<Named<'r, F>>) -> Vec<Named<'r, F>> {
-    let count = match rates.tables {
-        Tables::Ipv4 | Tables::FirstIpv4 | Tables::Split if F::WIDTH != 32 => 0,
-        Tables::Ipv6 | Tables::FirstIpv6 if F::WIDTH != 128 => 0,
-        Tables::First | Tables::FirstIpv4 | Tables::FirstIpv6 => 1,
-        Tables::Ipv4 | Tables::Ipv6 | Tables::All | Tables::Split => usize::MAX,
-    };
-    all.into_iter().take(count).collect()
 }
 
 /// Returns the run configurations of this effort.
@@ -93,58 +78,40 @@ fn runs<'r>(rates: &'r Rates, effort: &Effort) -> impl Iterator<Item = &'r RunSp
     rates.runs.iter().filter(move |run| full || !run.full)
 }
 
-/// The size of a derived table.
-#[derive(Clone, Copy)]
-enum Size {
-    Routes(usize),
-    Times(f64),
-}
-
-impl Size {
-    fn times(self) -> f64 {
-        if let Self::Times(times) = self { times } else { 0.0 }
-    }
-}
-
-/// Returns the sizes of derived tables: a quick report has every second one, from the second on.
-fn sizes(rates: &Rates, effort: &Effort) -> Vec<Size> {
-    let routes = rates.routes.iter().copied().map(Size::Routes);
-    let all = routes.chain(rates.times.iter().copied().map(Size::Times)).enumerate();
+/// Returns the sizes of tables derived from one with so many routes: a quick report has every second one, from the
+/// second on.
+fn sizes(rates: &Rates, effort: &Effort, routes: usize) -> Vec<usize> {
+    let times = rates.times.iter().map(|times| (routes as f64 * times).round() as usize);
+    let all = rates.routes.iter().copied().chain(times).enumerate();
     all.filter(|(i, _)| effort.full || i % 2 == 1).map(|(_, size)| size).collect()
 }
 
 /// Measures the table, SYN1 and SYN2 as run configurations of one table.
 fn split(rates: &Rates, context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>) {
     type Split = fn(&Rib<Ipv4>) -> Rib<Ipv4>;
-    let engines = EngineUnderTest::declared(&rates.engines);
     for (run, split) in [("the table", Rib::clone as Split), ("SYN1", syn1), ("SYN2", syn2)] {
         let rib = split(named.rib);
         let place = Place { figure: &rates.figure, run, ..Place::default() };
-        on_table(rates, context, Named { rib: &rib, ..named }, &engines, place);
+        on_table(rates, context, Named { rib: &rib, ..named }, &rates.engines, place);
     }
 }
 
 /// Measures the table, or the tables of other sizes derived from it.
 fn sized<F: BenchFamily>(rates: &Rates, context: &mut ExperimentContext<'_>, named: Named<'_, F>) {
-    let mut engines = EngineUnderTest::declared(&rates.engines);
+    let mut engines = rates.engines.clone();
     engines.retain(|it| it.exists_for::<F>());
     let place = Place { figure: &rates.figure, ..Place::default() };
-    let sizes = sizes(rates, &context.effort);
+    let sizes = sizes(rates, &context.effort, named.rib.len());
     if sizes.is_empty() {
         on_table(rates, context, named, &engines, place);
     }
     let (mut growth, mut before) = (None, 0);
-    for size in sizes {
-        let wanted = match size {
-            Size::Routes(routes) => routes,
-            Size::Times(times) => (named.rib.len() as f64 * times).round() as usize,
-        };
-        let rib = match size {
-            Size::Routes(_) => renumbered(&thinned(named.rib, wanted, SEED)),
-            Size::Times(_) if wanted <= named.rib.len() => thinned(named.rib, wanted, SEED),
-            Size::Times(_) => {
-                growth.get_or_insert_with(|| Growth::new(named.rib, SEED)).to(wanted).clone()
-            }
+    for wanted in sizes {
+        let part = || thinned(named.rib, wanted, SEED);
+        let rib = match rates.times.is_empty() {
+            true => renumbered(&part()),
+            false if wanted <= named.rib.len() => part(),
+            false => growth.get_or_insert_with(|| Growth::new(named.rib, SEED)).to(wanted).clone(),
         };
         if rib.len() == before {
             continue;
@@ -182,20 +149,20 @@ fn on_table<F: BenchFamily>(
         context.effort = Effort { keys, checked, ..usual };
     }
     let mut first = None;
-    let mut last: Option<(TrafficKind, Workload<F>)> = None;
+    let mut last: Option<(Option<Traffic>, Workload<F>)> = None;
     for run in runs(rates, &usual) {
-        for percent in percents(run) {
+        for (x, level) in places(run) {
+            let misses = x.filter(|_| matches!(run.axis, Axis::Misses(_)));
             // Successive runs with the same traffic share its keys.
-            let kept = last.take().filter(|it| it.0 == run.traffic && percent.is_none());
-            let made = || {
-                let traffic = traffic(context, named, run, percent)?;
-                Some((run.traffic, context.workload(&set, &traffic)?))
-            };
-            let Some((kind, workload)) = kept.or_else(made) else { continue };
-            let place = Place { x: percent.map(|it| it as f64).or(place.x), ..place };
-            let measured = on_workload(rates, context, &set, &workload, run, place);
-            first = first.or(measured.filter(|_| percent.is_none()));
-            last = percent.is_none().then_some((kind, workload));
+            if misses.is_some() || last.as_ref().is_none_or(|it| it.0 != run.traffic) {
+                let traffic = traffic(context, named, run, misses);
+                let workload = traffic.and_then(|traffic| context.workload(&set, &traffic));
+                last = workload.map(|workload| (run.traffic.clone(), workload));
+            }
+            let Some((_, workload)) = &last else { continue };
+            let measured = at_place(rates, context, &set, workload, run, place, (x, level));
+            first = first.or(measured.filter(|_| x.is_none()));
+            last = last.filter(|_| misses.is_none());
         }
     }
     context.effort = usual;
@@ -203,74 +170,68 @@ fn on_table<F: BenchFamily>(
     counts(rates, context, place, named, &set, first.as_deref().unwrap_or_default())
 }
 
-/// Returns the shares of misses that a run configuration varies.
-fn percents(run: &RunSpec) -> Vec<Option<usize>> {
-    match &run.axis {
-        Axis::Misses(percents) => percents.iter().copied().map(Some).collect(),
-        _ => vec![None],
-    }
-}
-
-/// Returns the traffic of a run configuration; `None` if it has no address of the family.
+/// Returns the traffic of a run configuration, with this share of misses in percent if it varies it; `None` if it has no
+/// address of the family.
 fn traffic<F: BenchFamily>(
     context: &ExperimentContext<'_>,
     named: Named<'_, F>,
     run: &RunSpec,
-    percent: Option<usize>,
+    misses: Option<f64>,
 ) -> Option<Traffic> {
-    let Some(percent) = percent else { return context.traffic(run.traffic) };
+    let Some(percent) = misses else {
+        let trace = || Some(Traffic::File(context.inputs.trace.clone()?));
+        return run.traffic.clone().or_else(trace);
+    };
     // Without misses there is nothing to compare.
     missing(named.rib, 100, 1, SEED)?;
-    missing(named.rib, percent, F::KEYS.min(context.effort.keys), SEED)
+    missing(named.rib, percent as usize, F::KEYS.min(context.effort.keys), SEED)
 }
 
-/// Measures every place of a run configuration; returns the measurements of the first place without a position.
-fn on_workload<F: BenchFamily>(
+/// A position on the axis of a run configuration, or a SIMD level.
+type RunPlace = (Option<f64>, Option<Level>);
+
+/// Measures at a place of a run configuration, unless the CPU does not have its SIMD level.
+fn at_place<F: BenchFamily>(
     rates: &Rates,
     context: &mut ExperimentContext<'_>,
     set: &EngineSet<'_, F>,
     workload: &Workload<F>,
     run: &RunSpec,
     place: Place<'_>,
+    (x, level): RunPlace,
 ) -> Option<Vec<Measured>> {
-    let mut first = None;
-    for (x, level) in places(run) {
-        let names = [place.run, &run.name[..], level.map_or("", |it| it.name())];
-        let name: Vec<_> = names.into_iter().filter(|it| !it.is_empty()).collect();
-        let figure = if run.figure.is_empty() { place.figure } else { &run.figure };
-        let place = Place { figure, run: &name.join(", "), x: x.or(place.x), at: place.at };
-        let mut config = RunConfig { roofline: rates.roofline, ..context.setup(run) };
-        match (&run.axis, x) {
-            (Axis::Threads, Some(x)) => config.threads = x as usize,
-            (Axis::Batch(_), Some(x)) => config.batch = x as usize,
-            _ => {}
-        }
-        match level.map(Simd::forced) {
-            Some(Err(unsupported)) => {
-                context.refuse(place, set, workload, &config, unsupported);
-                continue;
-            }
-            Some(Ok(simd)) => config.simd = simd,
-            None => {}
-        }
-        let measured = context.measure(place, set, workload, &config);
-        if run.latency {
-            context.state_latencies(measured.len());
-        }
-        if x.is_none() {
-            first.get_or_insert(measured);
-        }
+    let names = [place.run, &run.name[..], level.map_or("", |it| it.name())];
+    let name: Vec<_> = names.into_iter().filter(|it| !it.is_empty()).collect();
+    let figure = if run.figure.is_empty() { place.figure } else { &run.figure };
+    let place = Place { figure, run: &name.join(", "), x: x.or(place.x), at: place.at };
+    let mut config = RunConfig { roofline: rates.roofline, ..context.setup(run) };
+    match (&run.axis, x) {
+        (Axis::Threads, Some(x)) => config.threads = x as usize,
+        (Axis::Batch(_), Some(x)) => config.batch = x as usize,
+        _ => {}
     }
-    first
+    match level.map(Simd::forced) {
+        Some(Err(unsupported)) => {
+            context.refuse(place, set, workload, &config, unsupported);
+            return None;
+        }
+        Some(Ok(simd)) => config.simd = simd,
+        None => {}
+    }
+    let measured = context.measure(place, set, workload, &config);
+    if run.latency {
+        context.state_latencies(measured.len());
+    }
+    Some(measured)
 }
 
-/// Returns the places of a run configuration: positions on its axis, or SIMD levels.
-fn places(run: &RunSpec) -> Vec<(Option<f64>, Option<Level>)> {
+/// Returns the places of a run configuration.
+fn places(run: &RunSpec) -> Vec<RunPlace> {
     let at = |x: usize| (Some(x as f64), None);
     match &run.axis {
-        Axis::None | Axis::Misses(_) => vec![(None, None)],
+        Axis::None => vec![(None, None)],
         Axis::Threads => (1..=cpus()).map(at).collect(),
-        Axis::Batch(sizes) => sizes.iter().copied().map(at).collect(),
+        Axis::Batch(all) | Axis::Misses(all) => all.iter().copied().map(at).collect(),
         Axis::Levels(levels) => levels.iter().map(|level| (None, Some(*level))).collect(),
     }
 }
@@ -334,7 +295,7 @@ fn start_peers<F: BenchFamily>(
         known.is_none_or(|peer| peer.families.contains(&F::NAME))
     };
     let limit = PEER_LIMITS[usize::from(context.effort.full)];
-    let anchor = anchor::<F>(figure, set.table);
+    let anchor = anchor::<F>(figure, set.table.name);
     pin::to(0);
     for (i, command) in peers.commands.iter().enumerate().filter(|(_, it)| of_family(&it.name)) {
         let dir = peers.scratch.join(peer_directory_name(i, F::NAME));

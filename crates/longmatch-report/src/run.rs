@@ -1,7 +1,6 @@
 //! Runs experiments one after the other and writes their records to one file.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::Path;
@@ -11,11 +10,11 @@ use longmatch_bench::machine::{self, Machine};
 
 use crate::context::ExperimentContext;
 use crate::declaration::Absence;
-use crate::experiment::{Experiment, Work};
+use crate::experiment::Experiment;
 use crate::files::replace;
 use crate::inputs::{Effort, Inputs};
 use crate::page;
-use crate::record::{Outcome, Run, Value, read_ndjson, write_ndjson};
+use crate::record::{Outcome, Run, Value, write_ndjson};
 use crate::records::{FILES, Records};
 use crate::surroundings::{facts, surroundings};
 
@@ -85,30 +84,24 @@ impl Report<'_> {
         dir: &Path,
         on_step: &mut dyn FnMut(ReportStep),
     ) -> io::Result<(Records, usize)> {
-        let earlier =
-            fs::read(dir.join(FILES[1])).ok().and_then(|text| read_ndjson(&text[..]).ok());
-        let mut earlier: ByName = earlier
-            .map(|lines| Records::of(lines).experiments)
-            .into_iter()
-            .flatten()
-            .map(|it| (it.0.experiment.clone(), it))
-            .collect();
-        earlier.retain(|name, (outcome, _)| {
-            let known = Experiment::named(name);
+        let earlier = Records::read(dir).map(|it| it.experiments).unwrap_or_default();
+        let is_kept = |(outcome, _): &(Outcome, Vec<Value>)| {
+            let known = Experiment::named(&outcome.experiment);
             known.is_some_and(|it| outcome.settings == self.settings(it))
                 && outcome.absent.is_empty()
-        });
-        let left = self.experiments.iter().filter(|it| !earlier.contains_key(&it.name));
+        };
+        let kept = earlier.into_iter().filter(is_kept);
+        // Each write includes the kept values, so that an interruption does not lose them.
+        let mut all: ByName = kept.map(|it| (it.0.experiment.clone(), it)).collect();
+        let kept = all.len();
+        let left = self.experiments.iter().filter(|it| !all.contains_key(&it.name));
         let papers = self.inputs.of_papers();
         let inputs = |it: &Experiment| if it.source == "ours" { self.inputs } else { &*papers };
         let seconds = |it: &Experiment| match self.omits(it) {
             true => 0.0,
-            false => it.work.seconds(inputs(it), &self.effort),
+            false => it.seconds(inputs(it), &self.effort),
         };
         let total = left.map(|it| seconds(it)).sum();
-        let kept = earlier.len();
-        // Each write includes the kept values, so that an interruption does not lose them.
-        let mut all = earlier;
         let (about, mut before) = (self.about(), 0.0);
         for experiment in self.experiments.iter().copied() {
             if all.contains_key(&experiment.name) {
@@ -138,32 +131,27 @@ impl Report<'_> {
         let mut context = ExperimentContext::new(inputs, self.effort, experiment, on_step);
         let ended = match self.omits(experiment) {
             true => Err(Absence("is measured only with --full or --only".into())),
-            false => experiment.work.run(&mut context),
+            false => experiment.run(&mut context),
         };
-        let (mut values, mut conditions) = context.finish();
-        let absent = ended.err().map_or_else(String::new, |Absence(reason)| reason);
-        if !absent.is_empty() {
-            (values, conditions) = (Vec::new(), Vec::new());
-        }
-        let seconds = started.elapsed().as_secs_f64();
-        let (name, settings) = (experiment.name.clone(), self.settings(experiment));
-        (
-            Outcome {
-                experiment: name,
-                settings,
-                seconds,
-                date: machine::now(),
-                conditions,
-                absent,
-            },
-            values,
-        )
+        let ((values, conditions), absent) = match ended {
+            Ok(()) => (context.finish(), String::new()),
+            Err(Absence(reason)) => (Default::default(), reason),
+        };
+        let outcome = Outcome {
+            experiment: experiment.name.clone(),
+            settings: self.settings(experiment),
+            seconds: started.elapsed().as_secs_f64(),
+            date: machine::now(),
+            conditions,
+            absent,
+        };
+        (outcome, values)
     }
 
     /// Returns whether a quick report of all experiments omits one that takes long.
     fn omits(&self, experiment: &Experiment) -> bool {
         let every = self.experiments.len() == Experiment::all().count();
-        matches!(experiment.work, Work::FullRates(_)) && every && !self.effort.full
+        experiment.full && every && !self.effort.full
     }
 
     fn about(&self) -> Run {
@@ -173,14 +161,10 @@ impl Report<'_> {
     /// Returns a hash of everything that the values of an experiment depend on.
     fn settings(&self, experiment: &Experiment) -> String {
         let machine = Machine::here();
-        let peers = if experiment.name == "peers" {
-            format!("{:?}", self.inputs.peers.commands)
-        } else {
-            String::new()
-        };
+        let peers = (experiment.name == "peers").then_some(&self.inputs.peers.commands);
         let mut hasher = DefaultHasher::new();
         let code = (env!("CARGO_PKG_VERSION"), env!("LONGMATCH_COMMIT"));
-        (code, format!("{:?}", self.effort), peers).hash(&mut hasher);
+        (code, format!("{:?} {peers:?}", self.effort)).hash(&mut hasher);
         (&machine.cpu, machine.build(), self.inputs.fingerprint()).hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }

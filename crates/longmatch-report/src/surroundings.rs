@@ -3,13 +3,15 @@
 use std::fs;
 use std::path::Path;
 
+use longmatch_bench::gigahertz;
+use longmatch_bench::machine::Machine;
+use longmatch_bench::ticks::Counter;
+
 use crate::claim::Facts;
 use crate::inputs::Inputs;
 
-use longmatch_bench::gigahertz;
-
-use longmatch_bench::machine::Machine;
-use longmatch_bench::ticks::Counter;
+/// The system's directory of the caches of a CPU.
+const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
 
 /// CPU flags of instructions that lookups can use.
 const FLAGS: [&str; 12] = [
@@ -43,7 +45,7 @@ pub(crate) fn surroundings() -> Vec<(String, String)> {
         pair("microarchitecture", machine.microarch),
         pair("CPUs for this process", machine.cpus.to_string()),
         pair("frequency", format!("about {best:.2} GHz, measured")),
-        pair("caches", caches(Path::new("/sys/devices/system/cpu/cpu0/cache"))),
+        pair("caches", in_words(&caches(Path::new(CACHES)))),
         pair("flags", known_flags(&cpuinfo)),
         pair("instructions", simd),
         pair("transparent huge pages", huge_pages().unwrap_or_else(unknown)),
@@ -61,10 +63,10 @@ pub(crate) fn facts(inputs: &Inputs) -> Facts {
     let mut facts = Facts::new();
     let mut note =
         |name: &str, value: Option<f64>| facts.extend(value.map(|value| (name.to_owned(), value)));
-    let cpu = Path::new("/sys/devices/system/cpu/cpu0");
+    let caches = caches(Path::new(CACHES));
     note("cores", cores().map(|cores| cores as f64));
-    note("L2", cache_bytes(&cpu.join("cache"), "2"));
-    note("L3", cache_bytes(&cpu.join("cache"), "3"));
+    note("L2", bytes(&caches, "2"));
+    note("L3", bytes(&caches, "3"));
     note("GHz", Some((0..5).map(|_| gigahertz()).fold(0.0, f64::max)));
     note("AVX2", Some(if Machine::here().simd.contains(&"avx2") { 1.0 } else { 0.0 }));
     let counter = Counter::here();
@@ -88,16 +90,6 @@ fn cores() -> Option<usize> {
     all.sort_unstable();
     all.dedup();
     Some(all.len())
-}
-
-/// Returns the size of the cache of a level, in bytes.
-fn cache_bytes(dir: &Path, level: &str) -> Option<f64> {
-    let read =
-        |i: usize, name: &str| fs::read_to_string(dir.join(format!("index{i}")).join(name)).ok();
-    let index = (0..8).find(|i| read(*i, "level").is_some_and(|own| own.trim() == level))?;
-    let size = read(index, "size")?;
-    let kib: f64 = size.trim().strip_suffix('K')?.parse().ok()?;
-    Some(kib * 1024.0)
 }
 
 fn pair(name: &str, value: impl Into<String>) -> (String, String) {
@@ -124,33 +116,44 @@ fn known_flags(cpuinfo: &str) -> String {
     if known.is_empty() { "none known".into() } else { known.join(" ") }
 }
 
-/// Lists the caches of a CPU, such as `L1d 48 KiB, L2 1 MiB`, from the system's directory of them.
-fn caches(dir: &Path) -> String {
-    let mut all = Vec::new();
-    for i in 0.. {
+/// Reads the level, the kind, the size and the CPUs of each cache from the system's directory of them.
+fn caches(dir: &Path) -> Vec<[String; 4]> {
+    let cache = |i: usize| {
         let read = |name: &str| {
             let text = fs::read_to_string(dir.join(format!("index{i}")).join(name)).ok()?;
             Some(text.trim().to_owned())
         };
-        let (Some(level), Some(kind), Some(size)) = (read("level"), read("type"), read("size"))
-        else {
-            break;
-        };
+        let cpus = read("shared_cpu_list").unwrap_or_default();
+        Some([read("level")?, read("type")?, read("size")?, cpus])
+    };
+    (0..).map_while(cache).collect()
+}
+
+/// Returns the size of the cache of a level, in bytes.
+fn bytes(caches: &[[String; 4]], level: &str) -> Option<f64> {
+    let [_, _, size, _] = caches.iter().find(|it| it[0] == level)?;
+    Some(size.strip_suffix('K')?.parse::<f64>().ok()? * 1024.0)
+}
+
+/// Lists caches, such as `L1d 48 KiB, L2 1 MiB`.
+fn in_words(caches: &[[String; 4]]) -> String {
+    let cache = |[level, kind, size, cpus]: &[String; 4]| {
         let kind = match &kind[..] {
             "Data" => "d",
             "Instruction" => "i",
             _ => "",
         };
-        let shared = match read("shared_cpu_list") {
-            Some(cpus) if cpus.contains([',', '-']) => format!(" shared by CPUs {cpus}"),
-            _ => String::new(),
+        let size = size.replace('K', " KiB").replace('M', " MiB");
+        let shared = match cpus.contains([',', '-']) {
+            true => format!(" shared by CPUs {cpus}"),
+            false => String::new(),
         };
-        all.push(format!(
-            "L{level}{kind} {}{shared}",
-            size.replace('K', " KiB").replace('M', " MiB")
-        ));
+        format!("L{level}{kind} {size}{shared}")
+    };
+    match caches.is_empty() {
+        true => "unknown".into(),
+        false => caches.iter().map(cache).collect::<Vec<_>>().join(", "),
     }
-    if all.is_empty() { "unknown".into() } else { all.join(", ") }
 }
 
 /// Returns the mode of transparent huge pages: `madvise` of `always [madvise] never`.
@@ -193,11 +196,11 @@ mod tests {
 
     #[test]
     fn caches_are_listed() {
-        let dir = std::env::temp_dir().join(format!("longmatch-caches-{}", std::process::id()));
+        let dir = tempfile::tempdir().unwrap();
         for (i, (level, kind, size, cpus)) in
             [("1", "Data", "48K", "0"), ("3", "Unified", "32768K", "0-1")].iter().enumerate()
         {
-            let index = dir.join(format!("index{i}"));
+            let index = dir.path().join(format!("index{i}"));
             fs::create_dir_all(&index).unwrap();
             let files =
                 [("level", level), ("type", kind), ("size", size), ("shared_cpu_list", cpus)];
@@ -205,9 +208,10 @@ mod tests {
                 fs::write(index.join(name), format!("{text}\n")).unwrap();
             }
         }
-        assert_eq!(caches(&dir), "L1d 48 KiB, L3 32768 KiB shared by CPUs 0-1");
-        fs::remove_dir_all(&dir).unwrap();
-        assert_eq!(caches(&dir), "unknown");
+        let caches = caches(dir.path());
+        assert_eq!(in_words(&caches), "L1d 48 KiB, L3 32768 KiB shared by CPUs 0-1");
+        assert_eq!((bytes(&caches, "3"), bytes(&caches, "2")), (Some(f64::from(32 << 20)), None));
+        assert_eq!(in_words(&[]), "unknown");
     }
 
     #[test]

@@ -12,6 +12,10 @@ use std::time::{Duration, Instant};
 /// Names of the program in different packages.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
+/// Options of every run. The sandbox does not work for root, and the opened pages are our own.
+const OPTIONS: &str = "--headless=new --disable-gpu --hide-scrollbars --enable-logging=stderr --no-sandbox \
+                       --no-first-run --disable-background-networking --disable-component-update";
+
 /// Time limit of a run.
 const TIME_LIMIT: Duration = Duration::from_secs(180);
 
@@ -36,15 +40,13 @@ impl Browser {
     /// # Errors
     /// If no browser starts; the message says how to install one.
     pub fn find() -> Result<Self, String> {
-        if let Some(program) = env::var_os("CHROME") {
-            let works = starts(&program);
-            let name = program.to_string_lossy().into_owned();
-            return match works {
-                true => Ok(Self { program }),
-                false => Err(format!("CHROME names {name}, which does not start")),
-            };
-        }
-        let found = NAMES.iter().map(OsString::from).find(starts);
+        let found = match env::var_os("CHROME") {
+            Some(program) if starts(&program) => Some(program),
+            Some(program) => {
+                return Err(format!("CHROME names {}, which does not start", program.display()));
+            }
+            None => NAMES.iter().map(OsString::from).find(starts),
+        };
         found.map(|program| Self { program }).ok_or_else(|| {
             "no browser: install Chromium (Debian: `apt-get install chromium`), or name one in the environment \
              variable CHROME"
@@ -57,19 +59,7 @@ impl Browser {
         let (output, errors) = (dir.join("output"), dir.join("errors"));
         let mut command = Command::new(&self.program);
         command
-            .args([
-                "--headless=new",
-                "--disable-gpu",
-                "--hide-scrollbars",
-                "--enable-logging=stderr",
-            ])
-            // The sandbox does not work for root, and the opened pages are our own.
-            .arg("--no-sandbox")
-            .args([
-                "--no-first-run",
-                "--disable-background-networking",
-                "--disable-component-update",
-            ])
+            .args(OPTIONS.split_whitespace())
             .arg("--host-resolver-rules=MAP * ~NOTFOUND")
             .arg(format!("--user-data-dir={}", dir.join("profile").display()))
             .args(options)

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::python::environment;
 use crate::report::Verdict;
 use crate::workspace::{cargo, root};
 
@@ -162,10 +163,5 @@ fn fresh(dir: &Path, name: &str) -> Result<PathBuf, Verdict> {
 }
 
 fn run(command: &mut Command) -> Built {
-    let program = command.get_program().display().to_string();
-    match command.stdin(Stdio::null()).status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(Verdict::Failed(format!("`{program}` ended with {status}"))),
-        Err(error) => Err(Verdict::Failed(format!("`{program}` does not start: {error}"))),
-    }
+    environment::run(command.stdin(Stdio::null())).map_err(Verdict::Failed)
 }

@@ -69,11 +69,7 @@ pub fn run(words: &[&str]) -> Outcome {
     for adapter in chosen(words)? {
         let name = format!("{}: {}", adapter.title, adapter.peers().join(", "));
         report.step(&name, || match (adapter.build)(&dir) {
-            Verdict::Skipped(why) if words.is_empty() => {
-                println!("skipped: {why}");
-                Verdict::Skipped(why)
-            }
-            Verdict::Skipped(why) => Verdict::Failed(why),
+            Verdict::Skipped(why) if !words.is_empty() => Verdict::Failed(why),
             verdict => verdict,
         });
     }

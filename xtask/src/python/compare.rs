@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use super::environment::{self, Environment};
+use super::environment::{self, Environment, output};
 use super::{Purpose, build, directory, package};
 use crate::Outcome;
 use crate::report::{Report, Verdict};
@@ -28,8 +28,7 @@ pub fn spark_steps(report: &mut Report) {
     }
     let environment = match installed("spark", "recipes/requirements.txt", Purpose::Tests) {
         Ok(environment) => environment,
-        Err(Missing::Packages(why)) => return report.skip(NAME, &why),
-        Err(Missing::Wheel(why)) => return report.step(NAME, || Verdict::Failed(why)),
+        Err(missing) => return report.step(NAME, || missing),
     };
     let mut pytest = environment.python();
     pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "recipes"]);
@@ -42,9 +41,9 @@ pub fn spark_steps(report: &mut Report) {
 /// If an environment cannot be made, a program cannot be built, or a measurement fails.
 pub fn run() -> Outcome {
     let compare = installed("compare", "compare/requirements.txt", Purpose::Rates);
-    let compare = compare.map_err(Missing::reason)?;
+    let compare = compare.map_err(reason)?;
     let spark = installed("spark", "recipes/requirements.txt", Purpose::Rates);
-    let spark = spark.map_err(Missing::reason)?;
+    let spark = spark.map_err(reason)?;
     let mut cargo = Command::new("cargo");
     environment::run(cargo.args(["build", "--release", "--package", "longmatch-cli"]))?;
     let commit = Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output()?;
@@ -67,36 +66,20 @@ fn local(command: &mut Command) -> &mut Command {
     command.env("SPARK_LOCAL_IP", "127.0.0.1").env("PYSPARK_PYTHON", python)
 }
 
-/// Why an environment with the package is missing.
-enum Missing {
-    /// The packages of others, which may be out of reach.
-    Packages(String),
-    /// The package itself.
-    Wheel(String),
-}
-
-impl Missing {
-    fn reason(self) -> String {
-        match self {
-            Self::Packages(why) | Self::Wheel(why) => why,
-        }
+/// The reason why an environment is missing.
+fn reason(missing: Verdict) -> String {
+    match missing {
+        Verdict::Skipped(why) | Verdict::Failed(why) => why,
+        Verdict::Passed => unreachable!("an environment that passes is not missing"),
     }
 }
 
-/// An environment of its own with the packages of a file, and the package as it is now.
-fn installed(name: &str, requirements: &str, purpose: Purpose) -> Result<Environment, Missing> {
+/// An environment of its own with the packages of a file, and the package as it is now. The packages of others may be
+/// out of reach, which skips a step.
+fn installed(name: &str, requirements: &str, purpose: Purpose) -> Result<Environment, Verdict> {
     let environment = Environment::prepare(&directory().join(name), &package().join(requirements))
-        .map_err(Missing::Packages)?;
+        .map_err(Verdict::Skipped)?;
     let built = build(&environment, &directory().join(format!("{name}-wheels")), purpose);
-    built.and_then(|wheel| environment.install(&wheel)).map_err(Missing::Wheel)?;
+    built.and_then(|wheel| environment.install(&wheel)).map_err(Verdict::Failed)?;
     Ok(environment)
-}
-
-/// The standard output of a program that succeeds.
-fn output(command: &mut Command) -> Result<Vec<u8>, String> {
-    let output = command.stderr(Stdio::inherit()).output().map_err(|error| error.to_string())?;
-    match output.status.success() {
-        true => Ok(output.stdout),
-        false => Err(format!("a measurement ended with {}", output.status)),
-    }
 }

@@ -79,6 +79,15 @@ pub fn run(command: &mut Command) -> Result<(), String> {
     }
 }
 
+/// The standard output of a measurement that succeeds.
+pub fn output(command: &mut Command) -> Result<Vec<u8>, String> {
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| error.to_string())?;
+    match output.status.success() {
+        true => Ok(output.stdout),
+        false => Err(format!("a measurement ended with {}", output.status)),
+    }
+}
+
 /// Runs a command; the last line that it prints is the reason of a failure.
 pub fn run_quietly(command: &mut Command) -> Result<(), String> {
     let program = command.get_program().to_string_lossy().into_owned();

@@ -40,7 +40,6 @@ pub fn run() -> Outcome {
         report.step(&format!("wheel, {triple}"), || {
             if !has_target(triple) {
                 let why = format!("no standard library for it (`rustup target add {triple}`)");
-                println!("skipped: {why}");
                 return Verdict::Skipped(why);
             }
             verdict(wheel(&environment, &sources, (triple, tag), &out))

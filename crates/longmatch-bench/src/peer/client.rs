@@ -9,9 +9,9 @@ use super::command::PeerCommand;
 use super::error::{PeerError, PeerFault};
 use super::files::Files;
 use super::process::Process;
-use super::reply::{self, PeerHello, PeerLoaded, PeerTime};
-use crate::key_stream::wrapping_ranges;
+use super::reply::{self, PeerHello, PeerLoaded};
 use crate::mode::Mode;
+use crate::target::Timed;
 
 /// Default limit for the time of each answer, sufficient for large tables.
 pub const PEER_LIMIT: Duration = Duration::from_secs(120);
@@ -102,7 +102,7 @@ impl Peer {
         batch: usize,
     ) -> Result<Vec<Option<NextHopId>>, PeerError> {
         let count = self.key_count::<F>("answer", mode)?;
-        let batch = batch_of(mode, batch).to_string();
+        let batch = mode.batch(batch).to_string();
         let path = self.files.answers();
         // Otherwise answers of an earlier command could pass for those of this one.
         self.files.remove(&path);
@@ -118,7 +118,7 @@ impl Peer {
 
     /// Times `lookups` lookups of the keys from index `start` on, with wraparound.
     ///
-    /// The caller compares the sum with [`pass_sum`] of the right answers.
+    /// The caller compares the sum with [`pass_sum`](crate::pass_sum) of the right answers.
     ///
     /// # Errors
     /// If the peer has no keys, does not support the mode, states more time than has passed, or
@@ -129,13 +129,13 @@ impl Peer {
         batch: usize,
         start: usize,
         lookups: usize,
-    ) -> Result<PeerTime, PeerError> {
+    ) -> Result<Timed, PeerError> {
         let count = self.key_count::<F>("time", mode)?;
-        let numbers = [batch_of(mode, batch), start % count, lookups].map(|n| n.to_string());
+        let numbers = [mode.batch(batch), start % count, lookups].map(|n| n.to_string());
         let [batch, start, lookups] = &numbers;
         let line = command_line(&["time", F::NAME, mode.name(), batch, start, lookups], None);
         let began = std::time::Instant::now();
-        self.command(&line, |text| PeerTime::parse(text, began.elapsed()))
+        self.command(&line, |text| reply::timed(text, began.elapsed()))
     }
 
     /// Sends a command and parses the answer.
@@ -153,18 +153,13 @@ impl Peer {
     }
 
     fn require_family<F: Family>(&self, command: &str) -> Result<(), PeerError> {
-        match self.has_family::<F>() {
-            true => Ok(()),
-            false => {
-                Err(self.failed(command, PeerFault::Unsupported(format!("{} tables", F::NAME))))
-            }
+        if self.has_family::<F>() {
+            return Ok(());
         }
+        Err(self.failed(command, PeerFault::Unsupported(format!("{} tables", F::NAME))))
     }
 
-    /// The number of its keys, at least one.
-    ///
-    /// # Errors
-    /// If the peer has no keys or does not support the mode.
+    /// The number of its keys, at least one, if it supports the mode.
     fn key_count<F: Family>(&self, command: &str, mode: Mode) -> Result<usize, PeerError> {
         self.require_family::<F>(command)?;
         let unsupported = |what| Err(self.failed(command, PeerFault::Unsupported(what)));
@@ -178,10 +173,6 @@ impl Peer {
     }
 }
 
-fn batch_of(mode: Mode, batch: usize) -> usize {
-    if mode == Mode::Batch { batch.max(1) } else { 1 }
-}
-
 /// The line of a command, with an optional path as its last word.
 fn command_line(words: &[&str], path: Option<&Path>) -> Vec<u8> {
     let mut line = words.join(" ").into_bytes();
@@ -190,39 +181,4 @@ fn command_line(words: &[&str], path: Option<&Path>) -> Vec<u8> {
         line.extend_from_slice(path.as_os_str().as_encoded_bytes());
     }
     line
-}
-
-/// The right value of [`PeerTime::sum`]: the exclusive or of the answers.
-///
-/// In batches it includes only the last answer of each. No batch crosses the end of the keys.
-/// O(lookups).
-///
-/// # Panics
-/// If `start` is not below the number of answers, unless `lookups` is 0.
-pub fn pass_sum(
-    answers: &[Option<NextHopId>],
-    mode: Mode,
-    batch: usize,
-    start: usize,
-    lookups: usize,
-) -> u32 {
-    let parts = wrapping_ranges(answers.len(), start, lookups).map(|range| &answers[range]);
-    let read =
-        parts.flat_map(|part| part.chunks(batch_of(mode, batch))).filter_map(|batch| batch.last());
-    read.fold(0, |sum, answer| sum ^ NextHopId::to_raw(*answer))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sums_include_the_answers_that_are_read() {
-        let answers: Vec<_> = [1, 2, 4, 8, 16].map(NextHopId::new).into();
-        assert_eq!(pass_sum(&answers, Mode::One, 9, 0, 5), 31);
-        assert_eq!(pass_sum(&answers, Mode::One, 9, 3, 4), 8 ^ 16 ^ 1 ^ 2);
-        assert_eq!(pass_sum(&answers, Mode::Batch, 2, 0, 5), 2 ^ 8 ^ 16);
-        assert_eq!(pass_sum(&answers, Mode::Batch, 2, 4, 4), 16 ^ 2 ^ 4);
-        assert_eq!(pass_sum(&[], Mode::One, 1, 0, 0), 0);
-    }
 }

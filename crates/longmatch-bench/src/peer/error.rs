@@ -1,10 +1,12 @@
 //! Errors of peers.
 
-use core::fmt;
 use core::time::Duration;
 
+use thiserror::Error;
+
 /// Error of a command to a peer.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("peer {peer}, command `{}`: {fault}", printable(.command))]
 pub struct PeerError {
     /// The peer's name.
     pub peer: String,
@@ -15,36 +17,34 @@ pub struct PeerError {
 }
 
 /// Kind of a [`PeerError`].
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum PeerFault {
     /// The program could not be started, with the reason.
+    #[error("it does not start: {0}")]
     Start(String),
     /// A file cannot be written, or the file of answers is wrong; path and reason.
     ///
     /// A wrong file of answers ends the peer.
+    #[error("{0}")]
     File(String),
     /// The peer refused the command, with its reason, and accepts others.
+    #[error("refused: {0}")]
     Refused(String),
     /// The peer does not support this, so the command was not sent.
+    #[error("{0} not supported")]
     Unsupported(String),
-    /// The peer wrote an invalid line and was ended.
-    Unexpected {
-        /// The problem of the line.
-        problem: String,
-        /// The line, shortened.
-        line: String,
-    },
+    /// The peer wrote an invalid line and was ended; the problem and the shortened line.
+    #[error("{0}")]
+    Unexpected(String),
     /// The peer did not answer within this limit and was ended.
+    #[error("no answer within {} s", .0.as_secs_f64())]
     TimedOut(Duration),
-    /// The peer ended before it answered.
-    Ended {
-        /// Its exit status.
-        status: String,
-        /// The end of its standard error, possibly empty.
-        stderr: String,
-    },
+    /// The peer ended before it answered; its exit status and the end of its standard error.
+    #[error("ended without an answer {0}")]
+    Ended(String),
     /// The peer had ended before this command.
+    #[error("it had already ended")]
     AlreadyEnded,
 }
 
@@ -60,37 +60,14 @@ impl PeerError {
 }
 
 impl PeerFault {
+    /// The fault of an invalid line.
+    pub(super) fn unexpected(problem: &str, line: &str) -> Self {
+        Self::Unexpected(format!("{problem}; it wrote `{}`", printable(line)))
+    }
+
     /// Whether the peer accepts no further commands.
     pub(super) fn is_final(&self) -> bool {
         !matches!(self, Self::Refused(_) | Self::Unsupported(_) | Self::File(_))
-    }
-}
-
-impl fmt::Display for PeerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "peer {}, command `{}`: {}", self.peer, printable(&self.command), self.fault)
-    }
-}
-
-impl std::error::Error for PeerError {}
-
-impl fmt::Display for PeerFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Start(why) => write!(f, "it does not start: {why}"),
-            Self::File(why) => f.write_str(why),
-            Self::Refused(why) => write!(f, "refused: {why}"),
-            Self::Unsupported(what) => write!(f, "{what} not supported"),
-            Self::Unexpected { problem, line } => write!(f, "{problem}; it wrote `{line}`"),
-            Self::TimedOut(limit) => write!(f, "no answer within {} s", limit.as_secs_f64()),
-            Self::Ended { status, stderr } if stderr.is_empty() => {
-                write!(f, "ended without an answer ({status})")
-            }
-            Self::Ended { status, stderr } => {
-                write!(f, "ended without an answer ({status}); on standard error: {stderr}")
-            }
-            Self::AlreadyEnded => f.write_str("it had already ended"),
-        }
     }
 }
 

@@ -21,15 +21,6 @@ pub struct KnownPeer {
     file: &'static str,
 }
 
-/// Result of looking for the adapter of a peer.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Availability {
-    /// The adapter exists, with the command that starts it.
-    Found(PeerCommand),
-    /// The adapter is missing, with one line of instructions.
-    Missing(String),
-}
-
 /// Every peer that has an adapter in `peers/`.
 pub fn known_peers() -> &'static [KnownPeer] {
     static KNOWN: LazyLock<Vec<KnownPeer>> = LazyLock::new(|| {
@@ -44,19 +35,22 @@ pub fn known_peers() -> &'static [KnownPeer] {
 }
 
 impl KnownPeer {
-    /// Looks for the adapter in `dir`, the output directory of `cargo xtask peers`.
-    pub fn find(&self, dir: &Path) -> Availability {
+    /// Returns the command that starts the adapter in `dir`, the output directory of `cargo xtask peers`.
+    ///
+    /// # Errors
+    /// One line of instructions to build the adapter, if it is missing.
+    pub fn find(&self, dir: &Path) -> Result<PeerCommand, String> {
         let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
         let mut files = vec![dir.join(self.file)];
         if self.file.ends_with(".py") {
             files.insert(0, dir.join(self.name).join("bin/python"));
         }
         if !files.iter().all(|file| file.is_file()) {
-            return Availability::Missing(self.instructions());
+            return Err(self.instructions());
         }
         let mut command: Vec<OsString> = files.into_iter().map(OsString::from).collect();
         command.push(self.name.into());
-        Availability::Found(PeerCommand { name: self.name.to_owned(), command })
+        Ok(PeerCommand { name: self.name.to_owned(), command })
     }
 
     fn instructions(&self) -> String {
@@ -81,51 +75,29 @@ impl KnownPeer {
 mod tests {
     use super::*;
     use std::fs;
-    use std::path::PathBuf;
-
-    /// A temporary directory, removed when dropped.
-    struct Scratch(PathBuf);
-
-    impl Scratch {
-        fn new(name: &str) -> Self {
-            let dir = std::env::temp_dir().join(format!("longmatch-{name}-{}", std::process::id()));
-            fs::create_dir(&dir).unwrap();
-            Self(dir)
-        }
-
-        fn path(&self) -> &Path {
-            &self.0
-        }
-
-        fn write(&self, name: &str) {
-            let path = self.0.join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, "").unwrap();
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
 
     #[test]
     fn adapters_are_found_if_all_files_exist() {
-        let scratch = Scratch::new("known");
+        let dir = std::env::temp_dir().join(format!("longmatch-known-{}", std::process::id()));
+        let write = |name: &str| {
+            let path = dir.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        };
         assert_eq!(known_peers().len(), LIST.lines().count(), "a line is not complete");
         let peer = |name| known_peers().iter().find(|peer| peer.name == name).unwrap();
-        let Availability::Missing(text) = peer("bart").find(scratch.path()) else { panic!() };
+        let text = peer("bart").find(&dir).unwrap_err();
         assert!(text.starts_with("not installed: `cargo xtask peers bart`; it needs Go"), "{text}");
-        scratch.write("go");
-        let Availability::Found(command) = peer("bart").find(scratch.path()) else { panic!() };
+        write("go");
+        let command = peer("bart").find(&dir).unwrap();
         assert_eq!(command.name, "bart");
-        assert_eq!(command.command, [scratch.path().join("go").into_os_string(), "bart".into()]);
-        assert!(matches!(peer("rte_lpm").find(scratch.path()), Availability::Missing(_)));
-        scratch.write("pytricia/bin/python");
-        assert!(matches!(peer("pytricia").find(scratch.path()), Availability::Missing(_)));
-        scratch.write("pytricia/adapter.py");
-        assert!(matches!(peer("pytricia").find(scratch.path()), Availability::Found(_)));
-        assert!(matches!(peer("py-radix").find(scratch.path()), Availability::Missing(_)));
+        assert_eq!(command.command, [dir.join("go").into_os_string(), "bart".into()]);
+        assert!(peer("rte_lpm").find(&dir).is_err());
+        write("pytricia/bin/python");
+        assert!(peer("pytricia").find(&dir).is_err());
+        write("pytricia/adapter.py");
+        assert!(peer("pytricia").find(&dir).is_ok());
+        assert!(peer("py-radix").find(&dir).is_err());
+        fs::remove_dir_all(&dir).unwrap();
     }
 }

@@ -6,7 +6,6 @@
 
 mod client;
 mod command;
-mod directory;
 mod error;
 mod files;
 mod known;
@@ -14,10 +13,10 @@ mod process;
 mod reply;
 mod target;
 
-pub use client::{PEER_LIMIT, Peer, pass_sum};
+pub use client::{PEER_LIMIT, Peer};
 pub use command::PeerCommand;
-pub use directory::{peer_directory_name, remove_stale_directories};
 pub use error::{PeerError, PeerFault};
-pub use known::{Availability, KnownPeer, known_peers};
-pub use reply::{PeerHello, PeerLoaded, PeerTime};
+pub use files::{peer_directory_name, remove_stale_directories};
+pub use known::{KnownPeer, known_peers};
+pub use reply::{PeerHello, PeerLoaded};
 pub use target::PeerEngine;

@@ -20,17 +20,10 @@ const MAX_LINE: usize = 4096;
 const TAIL: usize = 4096;
 /// Time in which a peer must end after `quit`, or after it has closed its output.
 const GRACE: Duration = Duration::from_millis(500);
-/// Interval of polling.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// One piece of standard output.
-enum Output {
-    Line(String),
-    /// The beginning of a line that exceeds [`MAX_LINE`].
-    TooLong(String),
-    /// The end, possibly after an incomplete line.
-    End,
-}
+/// A line of standard output, or the beginning of one that exceeds [`MAX_LINE`].
+type Line = Result<String, String>;
 
 /// The process of a peer, which is ended after the first fatal fault.
 #[derive(Debug)]
@@ -38,7 +31,8 @@ pub(super) struct Process {
     child: Child,
     /// `None` after the child was ended.
     stdin: Option<ChildStdin>,
-    output: Receiver<Output>,
+    /// Closed at the end of the output.
+    output: Receiver<Line>,
     stderr: StderrTail,
     limit: Duration,
 }
@@ -90,8 +84,7 @@ impl Process {
         let received = self.send(line).and_then(|()| self.receive());
         let answer = received.and_then(|line| match refusal(&line) {
             Some(reason) => Err(PeerFault::Refused(printable(reason))),
-            None => parse(&line)
-                .map_err(|problem| PeerFault::Unexpected { problem, line: printable(&line) }),
+            None => parse(&line).map_err(|problem| PeerFault::unexpected(&problem, &line)),
         });
         if answer.as_ref().is_err_and(PeerFault::is_final) {
             self.end(Duration::ZERO);
@@ -107,11 +100,10 @@ impl Process {
         // could also block the write below.
         match self.output.try_recv() {
             Err(TryRecvError::Empty) => {}
-            Ok(Output::Line(line) | Output::TooLong(line)) => {
-                let problem = "it wrote an unsolicited line".to_owned();
-                return Err(PeerFault::Unexpected { problem, line: printable(&line) });
+            Ok(Ok(line) | Err(line)) => {
+                return Err(PeerFault::unexpected("it wrote an unsolicited line", &line));
             }
-            Ok(Output::End) | Err(TryRecvError::Disconnected) => return Err(self.ended()),
+            Err(TryRecvError::Disconnected) => return Err(self.ended()),
         }
         let stdin = self.stdin.as_mut().ok_or(PeerFault::AlreadyEnded)?;
         let sent = stdin.write_all(&[line, b"\n"].concat()).and_then(|()| stdin.flush());
@@ -121,12 +113,10 @@ impl Process {
 
     fn receive(&mut self) -> Result<String, PeerFault> {
         match self.output.recv_timeout(self.limit) {
-            Ok(Output::Line(line)) => Ok(line),
-            Ok(Output::TooLong(line)) => {
-                let problem = format!("its line is longer than {MAX_LINE} bytes");
-                Err(PeerFault::Unexpected { problem, line: printable(&line) })
-            }
-            Ok(Output::End) | Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
+            Ok(line) => line.map_err(|line| {
+                PeerFault::unexpected(&format!("its line is longer than {MAX_LINE} bytes"), &line)
+            }),
+            Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
             Err(RecvTimeoutError::Timeout) => Err(PeerFault::TimedOut(self.limit)),
         }
     }
@@ -135,7 +125,10 @@ impl Process {
     fn ended(&mut self) -> PeerFault {
         // A peer that has closed its output usually ends soon, with a status and a message.
         let status = self.end(GRACE);
-        PeerFault::Ended { status, stderr: self.stderr.text() }
+        PeerFault::Ended(match &self.stderr.text()[..] {
+            "" => format!("({status})"),
+            text => format!("({status}); on standard error: {text}"),
+        })
     }
 
     /// Ends the child, by force after `grace`, and returns its exit status as text.
@@ -170,38 +163,36 @@ fn refusal(line: &str) -> Option<&str> {
 /// Waits until a condition is true or the limit has passed; returns the condition.
 fn within(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + limit;
-    loop {
-        if condition() {
-            return true;
-        }
+    while !condition() {
         if Instant::now() >= until {
             return false;
         }
         thread::sleep(POLL_INTERVAL);
     }
+    true
 }
 
 /// Sends lines of standard output until its end or until the receiver is dropped.
-fn read_lines(stdout: ChildStdout, sender: &SyncSender<Output>) {
+fn read_lines(stdout: ChildStdout, sender: &SyncSender<Line>) {
     let mut stdout = BufReader::new(stdout);
-    loop {
-        let output = next_line(&mut stdout);
-        let last = !matches!(output, Output::Line(_));
-        if sender.send(output).is_err() || last {
+    while let Some(line) = next_line(&mut stdout) {
+        let too_long = line.is_err();
+        if sender.send(line).is_err() || too_long {
             return;
         }
     }
 }
 
-fn next_line(from: &mut impl BufRead) -> Output {
+/// The next line; `None` at the end, possibly after an incomplete line.
+fn next_line(from: &mut impl BufRead) -> Option<Line> {
     let mut line = Vec::new();
     // A read error counts as the end.
     let read = from.take(MAX_LINE as u64).read_until(b'\n', &mut line);
     let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
     match read {
-        Ok(_) if line.ends_with(b"\n") => Output::Line(text(line.trim_ascii_end())),
-        Ok(MAX_LINE..) => Output::TooLong(text(&line)),
-        _ => Output::End,
+        Ok(_) if line.ends_with(b"\n") => Some(Ok(text(line.trim_ascii_end()))),
+        Ok(MAX_LINE..) => Some(Err(text(&line))),
+        _ => None,
     }
 }
 
@@ -246,16 +237,14 @@ mod tests {
     fn lines(bytes: &[u8]) -> Vec<String> {
         let mut from = bytes;
         let mut lines = Vec::new();
-        loop {
-            match next_line(&mut from) {
-                Output::Line(line) => lines.push(line),
-                Output::TooLong(line) => {
-                    lines.push(format!("{} too long", line.len()));
-                    return lines;
-                }
-                Output::End => return lines,
+        while let Some(line) = next_line(&mut from) {
+            let too_long = line.is_err();
+            lines.push(line.unwrap_or_else(|line| format!("{} too long", line.len())));
+            if too_long {
+                break;
             }
         }
+        lines
     }
 
     #[cfg(unix)]

@@ -2,7 +2,10 @@
 
 use core::time::Duration;
 
+use longmatch::{Family, Ipv4, Ipv6};
+
 use crate::mode::Mode;
+use crate::target::Timed;
 
 /// The version of the protocol in `docs/peers.md`.
 const VERSION: &str = "1";
@@ -27,36 +30,20 @@ pub struct PeerLoaded {
     pub bytes: Option<u64>,
 }
 
-/// Answer of a peer to `time`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PeerTime {
-    /// Nanoseconds of the loop, as the peer states them.
-    ///
-    /// They are above 0 and at most the time since the command.
-    pub ns: u64,
-    /// Exclusive or of the answers: see [`pass_sum`](crate::pass_sum).
-    pub sum: u32,
-}
-
 impl PeerHello {
     pub(super) fn parse(line: &str) -> Result<Self, String> {
         let rest = after(line, "longmatch-peer")?;
         let mut words = rest.splitn(4, ' ');
-        match words.next() {
-            Some(VERSION) => {}
-            version => {
-                let version = version.unwrap_or_default();
-                return Err(format!("its protocol has version `{version}`, not {VERSION}"));
-            }
+        let mut next = || words.next().unwrap_or_default();
+        let version = next();
+        if version != VERSION {
+            return Err(format!("its protocol has version `{version}`, not {VERSION}"));
         }
-        let list = words.next().unwrap_or_default();
-        let families =
-            items(list, |name| ["ipv4", "ipv6"].into_iter().find(|family| *family == name));
-        let families = families.ok_or("expected families such as `ipv4,ipv6`")?;
-        let list = words.next().unwrap_or_default();
-        let modes = items(list, |name| name.parse::<Mode>().ok());
-        let modes = modes.ok_or("expected modes such as `one,batch`")?;
-        let about = super::error::printable(words.next().unwrap_or_default().trim());
+        let family = |name: &str| [Ipv4::NAME, Ipv6::NAME].into_iter().find(|it| *it == name);
+        let families = items(next(), family).ok_or("expected families such as `ipv4,ipv6`")?;
+        let mode = |name: &str| name.parse::<Mode>().ok();
+        let modes = items(next(), mode).ok_or("expected modes such as `one,batch`")?;
+        let about = super::error::printable(next().trim());
         if about.is_empty() {
             return Err("expected a name and version at the end".to_owned());
         }
@@ -88,16 +75,16 @@ impl PeerLoaded {
     }
 }
 
-impl PeerTime {
-    /// Parses an answer that came `passed` after the command.
-    pub(super) fn parse(line: &str, passed: Duration) -> Result<Self, String> {
-        let [ns, sum] = words(after(line, "timed")?, "NANOSECONDS SUM")?;
-        let (ns, sum) = (number(ns, "nanoseconds")?, number(sum, "the sum")?);
-        if ns == 0 || u128::from(ns) > passed.as_nanos() {
-            return Err(format!("{} ns have passed, not {ns}", passed.as_nanos()));
-        }
-        Ok(Self { ns, sum })
+/// Parses an answer to `time` that came `passed` after the command.
+///
+/// The stated time is above 0 and at most the passed time.
+pub(super) fn timed(line: &str, passed: Duration) -> Result<Timed, String> {
+    let [ns, sum] = words(after(line, "timed")?, "NANOSECONDS SUM")?;
+    let took = Duration::from_nanos(number(ns, "nanoseconds")?);
+    if took.is_zero() || took > passed {
+        return Err(format!("{} ns have passed, not {ns}", passed.as_nanos()));
     }
+    Ok(Timed { sum: number(sum, "the sum")?, took })
 }
 
 /// Checks a stated number of keys or answers.
@@ -172,10 +159,10 @@ mod tests {
 
     #[test]
     fn impossible_times_are_rejected() {
-        let timed = |line| PeerTime::parse(line, Duration::from_nanos(100));
-        assert_eq!(timed("timed 100 7"), Ok(PeerTime { ns: 100, sum: 7 }));
+        let passed = Duration::from_nanos(100);
+        assert_eq!(timed("timed 100 7", passed), Ok(Timed { sum: 7, took: passed }));
         for line in ["timed 101 7", "timed 0 7", "timed 100 4294967296", "timed 100"] {
-            assert!(timed(line).is_err(), "{line}");
+            assert!(timed(line, passed).is_err(), "{line}");
         }
     }
 }

@@ -12,14 +12,14 @@ use longmatch::{Keys, MemoryPart, MemoryUsage, NextHopId, Rib};
 use super::client::Peer;
 use super::command::PeerCommand;
 use super::error::PeerError;
-use super::reply::PeerTime;
+use super::reply::{PeerHello, PeerLoaded};
 use crate::family::TrafficFamily;
 use crate::kernel::Kernel;
 use crate::key_stream::KeyStream;
 use crate::mode::Mode;
 use crate::run_config::RunConfig;
 use crate::tally::UNWRITTEN;
-use crate::target::{BenchTarget, Iteration, Pass, Timed};
+use crate::target::{BenchTarget, Pass, Timed};
 
 /// A failed pass: a wrong sum, and a time so long that the rate is almost 0.
 const FAILED_PASS: Timed = Timed { sum: u32::MAX, took: Duration::from_secs(1 << 20) };
@@ -27,11 +27,8 @@ const FAILED_PASS: Timed = Timed { sum: u32::MAX, took: Duration::from_secs(1 <<
 /// A peer that has built its structure from a table.
 pub struct PeerEngine<F: TrafficFamily> {
     name: String,
-    about: String,
-    modes: Vec<Mode>,
-    /// Bytes of its structure; `None` if unknown.
-    bytes: Option<u64>,
-    build_ms: f64,
+    hello: PeerHello,
+    loaded: PeerLoaded,
     /// The threads of a measurement use the peer one at a time.
     state: Mutex<State>,
     family: PhantomData<F>,
@@ -65,10 +62,8 @@ impl<F: TrafficFamily> PeerEngine<F> {
         let loaded = peer.load(rib)?;
         Ok(Self {
             name: peer.name().to_owned(),
-            about: peer.hello().about.clone(),
-            modes: peer.hello().modes.clone(),
-            bytes: loaded.bytes,
-            build_ms: loaded.build_ns as f64 / 1e6,
+            hello: peer.hello().clone(),
+            loaded,
             state: Mutex::new(State { peer, keys: (0, 0), error: None }),
             family: PhantomData,
         })
@@ -76,37 +71,16 @@ impl<F: TrafficFamily> PeerEngine<F> {
 
     /// Name and version that the peer states.
     pub fn about(&self) -> &str {
-        &self.about
+        &self.hello.about
     }
 
     /// Milliseconds to build the structure, as the peer states them.
     pub fn build_ms(&self) -> f64 {
-        self.build_ms
+        self.loaded.build_ns as f64 / 1e6
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The wanted mode if the peer supports it, otherwise its first mode.
-    fn supported_mode(&self, wanted: Mode) -> Mode {
-        if self.modes.contains(&wanted) {
-            wanted
-        } else {
-            self.modes.first().copied().unwrap_or(wanted)
-        }
-    }
-
-    /// Times the lookups of a stream; `None` after an error.
-    fn time(&self, mode: Mode, batch: usize, stream: KeyStream<'_, F>) -> Option<PeerTime> {
-        let mut state = self.state();
-        // Peers convert integers to their own form and cannot generate keys.
-        let KeyStream::Array { keys, start, lookups } = stream else { return None };
-        let keys = keys.as_host()?;
-        state.run(|state| {
-            state.set_keys::<F>(keys)?;
-            state.peer.time::<F>(mode, batch, start, lookups)
-        })
     }
 }
 
@@ -134,8 +108,14 @@ impl State {
 
 impl<F: TrafficFamily> Pass<F> for PeerEngine<F> {
     fn pass(&self, config: &RunConfig, stream: KeyStream<'_, F>) -> Timed {
-        let timed = |time: PeerTime| Timed { sum: time.sum, took: Duration::from_nanos(time.ns) };
-        self.time(config.mode, config.batch, stream).map_or(FAILED_PASS, timed)
+        // Peers convert integers to their own form and cannot generate keys.
+        let KeyStream::Array { keys, start, lookups } = stream else { return FAILED_PASS };
+        let Some(keys) = keys.as_host() else { return FAILED_PASS };
+        let timed = self.state().run(|state| {
+            state.set_keys::<F>(keys)?;
+            state.peer.time::<F>(config.mode, config.batch, start, lookups)
+        });
+        timed.unwrap_or(FAILED_PASS)
     }
 
     fn runs_in_process(&self) -> bool {
@@ -148,12 +128,8 @@ impl<F: TrafficFamily> BenchTarget<F> for PeerEngine<F> {
         &self.name
     }
 
-    fn variant(&self) -> String {
-        String::new()
-    }
-
     fn supports(&self, mode: Mode) -> bool {
-        self.modes.contains(&mode)
+        self.hello.modes.contains(&mode)
     }
 
     fn failure(&self) -> Option<String> {
@@ -162,12 +138,8 @@ impl<F: TrafficFamily> BenchTarget<F> for PeerEngine<F> {
 
     fn memory(&self) -> MemoryUsage {
         let part = |bytes| MemoryPart { name: "structure", count: 1, bytes };
-        let bytes = self.bytes.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+        let bytes = self.loaded.bytes.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
         MemoryUsage { parts: bytes.map(part).into_iter().collect() }
-    }
-
-    fn reads(&self) -> Vec<usize> {
-        Vec::new()
     }
 
     fn answers(
@@ -177,8 +149,8 @@ impl<F: TrafficFamily> BenchTarget<F> for PeerEngine<F> {
         batch: usize,
         keys: Keys<'_, F>,
     ) -> Vec<Option<NextHopId>> {
-        let mode =
-            self.supported_mode(if kernel == Kernel::Each { Mode::One } else { Mode::Batch });
+        let wanted = if kernel == Kernel::Each { Mode::One } else { Mode::Batch };
+        let mode = if self.supports(wanted) { wanted } else { self.hello.modes[0] };
         let integers: Cow<'_, [F::Bits]> = match keys.as_host() {
             Some(keys) => keys.into(),
             None => (0..keys.len()).map(|i| keys.get(i)).collect(),
@@ -194,6 +166,4 @@ impl<F: TrafficFamily> BenchTarget<F> for PeerEngine<F> {
         }
         answers.unwrap_or_else(|| vec![UNWRITTEN; keys.len()])
     }
-
-    fn ticks(&self, _: Simd, _: Iteration, _: u64, _: &mut [u16]) {}
 }

@@ -31,20 +31,17 @@ impl<F: TrafficFamily> Checks<F> {
 
     /// Checks the structure and looks up both ends of every range of the routes.
     ///
-    /// All changes must be committed.
-    pub fn checkpoint(&mut self, writer: &Writer<F>) -> Result<(), ThreadError> {
+    /// All changes must be committed. In full, it also looks up all [`TestAddresses`] of the routes,
+    /// with one thread for each CPU.
+    pub fn checkpoint(&mut self, writer: &Writer<F>, full: bool) -> Result<(), ThreadError> {
         self.checkpoints += 1;
         if let Err(corrupt) = writer.check() {
             self.broken.get_or_insert_with(|| corrupt.to_string());
         }
-        self.compare(writer, &TestAddresses::ends(writer.rib()), 1)
-    }
-
-    /// Looks up all [`TestAddresses`] of the routes, with one thread for each CPU.
-    ///
-    /// # Errors
-    /// If the system does not start all threads.
-    pub fn all_addresses(&mut self, writer: &Writer<F>) -> Result<(), ThreadError> {
+        self.compare(writer, &TestAddresses::ends(writer.rib()), 1)?;
+        if !full {
+            return Ok(());
+        }
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         self.compare(writer, &TestAddresses::new(writer.rib()), threads)
     }

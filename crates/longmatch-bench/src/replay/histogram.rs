@@ -16,9 +16,9 @@ const BUCKETS: usize = (u64::BITS - PRECISION + 1) as usize * HALF;
 #[derive(Clone)]
 pub(crate) struct Histogram {
     counts: Box<[u64]>,
-    count: u64,
-    sum: u64,
-    max: u64,
+    pub count: u64,
+    pub sum: u64,
+    pub max: u64,
 }
 
 impl Default for Histogram {
@@ -43,20 +43,6 @@ impl Histogram {
         self.count += other.count;
         self.sum += other.sum;
         self.max = self.max.max(other.max);
-    }
-
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Sum of all durations, in nanoseconds.
-    pub fn sum(&self) -> u64 {
-        self.sum
-    }
-
-    /// The exact maximum, in nanoseconds.
-    pub fn max(&self) -> u64 {
-        self.max
     }
 
     /// The nanoseconds that at least this share of the durations does not exceed.
@@ -126,7 +112,7 @@ mod tests {
         let quantiles = [0.0, 0.01, 0.5, 0.501, 0.99, 0.999, 1.0];
         let wanted = [1, 1, 50, 51, 99, 100, 100];
         assert_eq!(quantiles.map(|share| histogram.quantile(share)), wanted);
-        assert_eq!((histogram.count(), histogram.sum(), histogram.max()), (100, 5050, 100));
+        assert_eq!((histogram.count, histogram.sum, histogram.max), (100, 5050, 100));
     }
 
     #[test]
@@ -145,7 +131,7 @@ mod tests {
         let (mut all, some) = (of([3, 900]), of([70_000]));
         all.add(&some);
         all.add(&Histogram::default());
-        assert_eq!((all.count(), all.sum(), all.max()), (3, 70_903, 70_000));
+        assert_eq!((all.count, all.sum, all.max), (3, 70_903, 70_000));
         assert_eq!((all.quantile(0.3), all.quantile(1.0)), (3, 70_000));
     }
 }

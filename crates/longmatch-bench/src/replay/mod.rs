@@ -8,7 +8,6 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-use core::fmt;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,12 +16,12 @@ use longmatch::simd::{Microarch, Simd};
 use longmatch::{Change, CompileError, EngineSpec, Fib, Rib, UpdateError};
 
 use crate::family::TrafficFamily;
+use crate::passes::span;
 use crate::random::Xorshift;
 use crate::threads::ThreadError;
 use crate::traffic::Traffic;
 use checks::Checks;
 use histogram::Histogram;
-use reader_cost::ReaderCost;
 use readers::{Phase, PhaseSignal, PhaseTimes, ReaderThreads, ReaderTimes};
 
 pub use reader_cost::READER_COST_BATCH;
@@ -77,12 +76,14 @@ pub struct ReplayStep {
 }
 
 /// Error of a replay.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
     /// The engine cannot hold the routes before the first update.
+    #[error(transparent)]
     Compile(CompileError),
     /// The engine rejected an update.
+    #[error("update {number}: {error}")]
     Update {
         /// Number of the update, counted from 1; for a commit, its last update.
         number: u64,
@@ -90,28 +91,11 @@ pub enum ReplayError {
         error: UpdateError,
     },
     /// The engine cannot be compiled from the routes after the last update.
+    #[error("the routes after the last update: {0}")]
     Fresh(CompileError),
     /// The system did not start all threads.
-    Threads(ThreadError),
-}
-
-impl fmt::Display for ReplayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Compile(error) => error.fmt(f),
-            Self::Update { number, error } => write!(f, "update {number}: {error}"),
-            Self::Fresh(error) => write!(f, "the routes after the last update: {error}"),
-            Self::Threads(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ReplayError {}
-
-impl From<ThreadError> for ReplayError {
-    fn from(error: ThreadError) -> Self {
-        Self::Threads(error)
-    }
+    #[error(transparent)]
+    Threads(#[from] ThreadError),
 }
 
 /// Announcements of all routes of a table in random order. O(routes).
@@ -129,23 +113,41 @@ pub fn reader_keys<F: TrafficFamily>(rib: &Rib<F>, seed: u64) -> Vec<F::Bits> {
     Traffic::Routed.keys(rib, READER_KEYS, seed)
 }
 
-impl<F: TrafficFamily> Replay<'_, F> {
-    /// Compiles the table before the first update.
-    ///
-    /// # Errors
-    /// If the engine does not exist with these options or cannot hold the table.
-    pub fn writer(&self, spec: &EngineSpec) -> Result<Writer<F>, CompileError> {
-        Writer::new(self.rib.clone(), spec.clone())
+impl<'a, F: TrafficFamily> Replay<'a, F> {
+    /// A replay without readers, of commits of one update each, compared after the last one.
+    pub fn new(rib: &'a Rib<F>, changes: &'a [Change<F>]) -> Self {
+        Self {
+            rib,
+            changes,
+            batch: 1,
+            pace: None,
+            readers: 0,
+            keys: &[],
+            idle: Duration::ZERO,
+            idle_after: false,
+            verify_every: None,
+            full: false,
+        }
     }
 
-    /// Replays all updates with a table from [`Replay::writer`].
+    /// Compiles the table and replays all updates.
     ///
-    /// It takes the time of the updates, the comparisons, the idle phase and one compilation. Its
+    /// It takes the time of the updates, the comparisons, the idle phase and two compilations. Its
     /// memory for times does not grow with the number of updates.
     ///
     /// # Errors
-    /// If the engine rejects an update, or the system does not start all threads.
+    /// If the engine does not exist with these options or cannot hold the table, if it rejects an
+    /// update, or if the system does not start all threads.
     pub fn run(
+        &self,
+        spec: &EngineSpec,
+        on_step: &mut dyn FnMut(ReplayStep),
+    ) -> Result<ReplayRecord, ReplayError> {
+        let writer = Writer::new(self.rib.clone(), spec.clone()).map_err(ReplayError::Compile)?;
+        self.run_with(writer, spec, on_step)
+    }
+
+    fn run_with(
         &self,
         writer: Writer<F>,
         spec: &EngineSpec,
@@ -161,7 +163,7 @@ impl<F: TrafficFamily> Replay<'_, F> {
             let mut reader_cost = None;
             let mut idle = |writer: &Writer<F>| {
                 if self.readers > 0 {
-                    reader_cost = Some(ReaderCost::measure(writer.reader(), self.keys));
+                    reader_cost = Some(reader_cost::measure(writer.reader(), self.keys));
                     threads.idle(self.idle);
                 }
             };
@@ -173,7 +175,8 @@ impl<F: TrafficFamily> Replay<'_, F> {
                 idle(&run.writer);
             }
             let reader_times = threads.join();
-            run.last_check()?;
+            run.writer.reclaim();
+            run.checks.checkpoint(&run.writer, self.full)?;
             run.record(spec, bytes_before, reader_cost, &reader_times)
         })
     }
@@ -188,16 +191,6 @@ struct UpdateTotals {
     effective_ns: u64,
     replaced: Replaced,
     recompiled: u64,
-}
-
-impl UpdateTotals {
-    fn add_commit(&mut self, commit: &Commit) {
-        let Replaced { entries, nodes, leaves } = commit.replaced;
-        self.replaced.entries += entries;
-        self.replaced.nodes += nodes;
-        self.replaced.leaves += leaves;
-        self.recompiled += u64::from(commit.recompiled);
-    }
 }
 
 /// A replay in progress.
@@ -215,7 +208,7 @@ impl<F: TrafficFamily> Run<'_, '_, F> {
         threads: &ReaderThreads<'_>,
         on_step: &mut dyn FnMut(ReplayStep),
     ) -> Result<(), ReplayError> {
-        let Replay { changes, batch, verify_every, pace, .. } = *self.replay;
+        let Replay { changes, batch, verify_every, pace, full, .. } = *self.replay;
         let total = changes.len() as u64;
         let (mut done, mut unchecked) = (0, 0);
         threads.switch_to(Phase::Churn);
@@ -236,7 +229,7 @@ impl<F: TrafficFamily> Run<'_, '_, F> {
             }
             if verify_every.is_some_and(|every| unchecked >= every) && done < total {
                 threads.switch_to(Phase::Pause);
-                self.compare()?;
+                self.checks.checkpoint(&self.writer, full)?;
                 unchecked = 0;
                 threads.switch_to(Phase::Churn);
             }
@@ -272,32 +265,21 @@ impl<F: TrafficFamily> Run<'_, '_, F> {
             if effective || pending && commit.is_some() {
                 totals.effective_ns += took.as_nanos() as u64;
             }
-            if let Some(commit) = &commit {
-                totals.add_commit(commit);
+            if let Some(Commit { replaced, recompiled, .. }) = commit {
+                totals.replaced.entries += replaced.entries;
+                totals.replaced.nodes += replaced.nodes;
+                totals.replaced.leaves += replaced.leaves;
+                totals.recompiled += u64::from(recompiled);
             }
         }
         Ok(())
-    }
-
-    /// Compares the table with its routes after the last update.
-    fn last_check(&mut self) -> Result<(), ThreadError> {
-        self.writer.reclaim();
-        self.compare()
-    }
-
-    fn compare(&mut self) -> Result<(), ThreadError> {
-        self.checks.checkpoint(&self.writer)?;
-        match self.replay.full {
-            true => self.checks.all_addresses(&self.writer),
-            false => Ok(()),
-        }
     }
 
     fn record(
         self,
         spec: &EngineSpec,
         bytes_before: usize,
-        reader_cost: Option<ReaderCost>,
+        reader_cost: Option<[f64; 2]>,
         readers: &[ReaderTimes],
     ) -> Result<ReplayRecord, ReplayError> {
         let Self { replay, writer, totals, checks } = self;
@@ -318,7 +300,7 @@ impl<F: TrafficFamily> Run<'_, '_, F> {
             updates,
             counts: totals.counts,
             batch: replay.batch,
-            mean_us: each(totals.times.sum()) / 1e3,
+            mean_us: each(totals.times.sum) / 1e3,
             mean_effective_us: ratio(
                 totals.effective_ns as f64 / 1e3,
                 totals.counts.effective() as f64,
@@ -326,7 +308,7 @@ impl<F: TrafficFamily> Run<'_, '_, F> {
             p50_us: quantile(0.5),
             p99_us: quantile(0.99),
             p999_us: quantile(0.999),
-            max_us: totals.times.max() as f64 / 1e3,
+            max_us: totals.times.max as f64 / 1e3,
             entries_replaced: each(totals.replaced.entries),
             nodes_replaced: each(totals.replaced.nodes),
             leaves_replaced: each(totals.replaced.leaves),
@@ -344,8 +326,8 @@ impl<F: TrafficFamily> Run<'_, '_, F> {
             reader_p50_ns_churn: batch_ns(churn(), 0.5),
             reader_p9999_ns_idle: batch_ns(idle(), 0.9999),
             reader_p9999_ns_churn: batch_ns(churn(), 0.9999),
-            guard_ns: reader_cost.map(|cost| cost.guard_ns),
-            report_ns: reader_cost.map(|cost| cost.quiescent_ns),
+            guard_ns: reader_cost.map(|[guard, _]| guard),
+            report_ns: reader_cost.map(|[_, report]| report),
             checkpoints: checks.checkpoints,
             checked: checks.tally.addresses,
             mismatches: checks.tally.mismatches,
@@ -370,19 +352,12 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
-/// Million lookups a second of all readers, from the first start to the last end.
-///
-/// The readers' own rates cannot be added, because readers that share a CPU run at different times.
+/// Million lookups a second of all readers, without the time between phases; see [`span`].
 fn mlps<'h>(all: impl Iterator<Item = &'h PhaseTimes> + Clone) -> Option<f64> {
     let phases = all.clone().map(|times| times.spans.len()).max().unwrap_or(0);
-    let span = |phase: usize| {
-        let spans = || all.clone().filter_map(|times| times.spans.get(phase));
-        let began = spans().map(|(began, _)| *began).min();
-        let ended = spans().map(|(_, ended)| *ended).max();
-        began.zip(ended).map_or(Duration::ZERO, |(began, ended)| ended - began)
-    };
-    let took: Duration = (0..phases).map(span).sum();
-    let batches: u64 = all.map(|times| times.batches.count()).sum();
+    let spans = |phase: usize| all.clone().filter_map(move |times| times.spans.get(phase).copied());
+    let took: Duration = (0..phases).map(|phase| span(spans(phase))).sum();
+    let batches: u64 = all.map(|times| times.batches.count).sum();
     let rate = ratio((batches * READER_BATCH as u64) as f64 / 1e6, took.as_secs_f64());
     rate.filter(|rate| *rate > 0.0)
 }
@@ -391,5 +366,5 @@ fn mlps<'h>(all: impl Iterator<Item = &'h PhaseTimes> + Clone) -> Option<f64> {
 fn batch_ns<'h>(times: impl Iterator<Item = &'h PhaseTimes>, share: f64) -> Option<u64> {
     let mut all = Histogram::default();
     times.for_each(|times| all.add(&times.batches));
-    (all.count() > 0).then(|| all.quantile(share))
+    (all.count > 0).then(|| all.quantile(share))
 }

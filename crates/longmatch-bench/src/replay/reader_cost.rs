@@ -17,40 +17,28 @@ const KEYS: usize = 1 << 14;
 /// Passes that count. A first one does not.
 const PASSES: usize = 101;
 
-/// Additional nanoseconds per lookup, compared with one guard for all lookups.
+/// Additional nanoseconds per lookup of a guard for each batch, and of a quiescent report after each batch.
 ///
-/// Lookups are in batches of [`READER_COST_BATCH`].
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct ReaderCost {
-    /// A guard for each batch.
-    pub guard_ns: f64,
-    /// A quiescent report after each batch.
-    pub quiescent_ns: f64,
-}
-
-impl ReaderCost {
-    /// Interleaves passes of the three kinds; returns the medians of their differences.
-    pub fn measure<F: TrafficFamily>(mut reader: Reader<F>, keys: &[F::Bits]) -> Self {
-        let keys = &keys[..keys.len().min(KEYS)];
-        let mut out = Aligned::new(READER_COST_BATCH);
-        let mut differences = [(); 2].map(|()| Vec::with_capacity(PASSES));
-        for pass in 0..=PASSES {
-            let baseline = one_guard(&mut reader, keys, &mut out);
-            let passes = [
-                guard_per_batch(&mut reader, keys, &mut out),
-                report_per_batch(&mut reader, keys, &mut out),
-            ];
-            if pass == 0 {
-                continue;
-            }
-            for (differences, ns) in differences.iter_mut().zip(passes) {
-                differences.push((ns - baseline) / keys.len().max(1) as f64);
-            }
+/// They are compared with one guard for all lookups, which are in batches of [`READER_COST_BATCH`]: medians of the
+/// differences of interleaved passes.
+pub(crate) fn measure<F: TrafficFamily>(mut reader: Reader<F>, keys: &[F::Bits]) -> [f64; 2] {
+    let keys = &keys[..keys.len().min(KEYS)];
+    let mut out = Aligned::new(READER_COST_BATCH);
+    let mut differences = [(); 2].map(|()| Vec::with_capacity(PASSES));
+    for pass in 0..=PASSES {
+        let baseline = one_guard(&mut reader, keys, &mut out);
+        let passes = [
+            guard_per_batch(&mut reader, keys, &mut out),
+            report_per_batch(&mut reader, keys, &mut out),
+        ];
+        if pass == 0 {
+            continue;
         }
-        let median = |all: Vec<f64>| Stats::of(&all).map_or(0.0, |stats| stats.median);
-        let [guard_ns, quiescent_ns] = differences.map(median);
-        Self { guard_ns, quiescent_ns }
+        for (differences, ns) in differences.iter_mut().zip(passes) {
+            differences.push((ns - baseline) / keys.len().max(1) as f64);
+        }
     }
+    differences.map(|all: Vec<f64>| Stats::of(&all).map_or(0.0, |stats| stats.median))
 }
 
 type Answers = Aligned<Option<NextHopId>>;

@@ -93,10 +93,8 @@ pub(crate) struct ReaderThreads<'s> {
 impl<'s> ReaderThreads<'s> {
     /// Starts a paused thread for each reader.
     ///
-    /// All look up the same keys over and over, each from a different position on.
-    ///
-    /// # Errors
-    /// If the system does not start all of them. The started threads end.
+    /// All look up the same keys over and over, each from a different position on. After an error
+    /// the started threads end.
     pub fn start<'e, F: TrafficFamily>(
         scope: &'s Scope<'s, 'e>,
         signal: &'s PhaseSignal,
@@ -137,9 +135,6 @@ impl<'s> ReaderThreads<'s> {
     }
 
     /// Stops all readers and returns the times of each.
-    ///
-    /// # Panics
-    /// If a reader has panicked.
     pub fn join(mut self) -> Vec<ReaderTimes> {
         self.switch_to(Phase::Stop);
         let handles = std::mem::take(&mut self.handles);
@@ -190,7 +185,7 @@ fn look_up<F: TrafficFamily>(
         signal.arrive();
         let first = Instant::now();
         let mut began = first;
-        while signal.phase() == phase || times.batches.count() == 0 {
+        while signal.phase() == phase || times.batches.count == 0 {
             answer(&mut online);
             let ended = Instant::now();
             times.batches.record(ended - began);

@@ -28,7 +28,8 @@ use crate::mode::Mode;
 use crate::run_config::RunConfig;
 use crate::target::{BenchTarget, Pass, Timed};
 use crate::workload::Workload;
-use tables::Tables;
+
+pub(crate) use tables::Roofline;
 
 /// Candidates for the bytes of a table above which its words are prefetched.
 ///
@@ -42,11 +43,6 @@ const PREFETCH_ABOVE: [usize; 3] = [usize::MAX, 8 << 20, 1 << 20];
 const TUNING_LOOKUPS: usize = 1 << 18;
 /// Measurements of each candidate.
 const TUNING_ROUNDS: usize = 3;
-
-/// The tables of an engine's roofline.
-pub(crate) struct Roofline {
-    tables: Tables,
-}
 
 impl Roofline {
     /// The roofline of an engine that states its reads, if `config` includes it.
@@ -62,18 +58,13 @@ impl Roofline {
         (!reads.is_empty()).then(|| Self::new(&reads).tuned(workload, config))
     }
 
-    /// A roofline with tables of these sizes in bytes.
-    fn new(reads: &[usize]) -> Self {
-        Self { tables: Tables::new(reads) }
-    }
-
     /// Measures all candidates of [`PREFETCH_ABOVE`] in turn and selects the fastest.
     fn tuned<F: TrafficFamily>(mut self, workload: &Workload<F>, config: &RunConfig) -> Self {
         let (mut best, mut chosen) = (Duration::MAX, usize::MAX);
         let round_keys = workload.keys().len() / TUNING_ROUNDS;
         for start in (0..TUNING_ROUNDS).map(|round| round_keys * round) {
             for bytes in PREFETCH_ABOVE {
-                self.tables.prefetch_above(bytes);
+                self.prefetch_above(bytes);
                 let stream = workload.stream(config.mode, start, TUNING_LOOKUPS);
                 let took = self.pass(config, stream).took;
                 if took < best {
@@ -81,7 +72,7 @@ impl Roofline {
                 }
             }
         }
-        self.tables.prefetch_above(chosen);
+        self.prefetch_above(chosen);
         self
     }
 
@@ -94,21 +85,15 @@ impl Roofline {
         for (keys, out) in batches.zip(out.chunks_mut(config.batch)) {
             self.read(config.simd, keys, out);
         }
-        let wrong =
-            addrs.iter().zip(out).filter(|(addr, out)| self.tables.answer::<F>(**addr) != *out);
+        let wrong = addrs.iter().zip(out).filter(|(addr, out)| self.answer::<F>(**addr) != *out);
         wrong.count() as u64
-    }
-
-    /// Size of all tables, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.tables.bytes()
     }
 
     /// Writes the answers of `keys` to `out`, which has the same length.
     fn read<F: Family>(&self, simd: Simd, keys: Keys<'_, F>, out: &mut [u32]) {
         assert_eq!(keys.len(), out.len(), "keys and answers differ in number");
-        if let Err(out) = vectors::read(&self.tables, simd, keys, out) {
-            scalar::read(&self.tables, simd, keys, out);
+        if let Err(out) = vectors::read(self, simd, keys, out) {
+            scalar::read(self, simd, keys, out);
         }
     }
 }
@@ -136,26 +121,26 @@ impl<F: TrafficFamily> Pass<F> for Roofline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::family::TrafficFamily;
+    use crate::encoded_keys::EncodedKeys;
     use crate::random::Xorshift;
-    use longmatch::{Ipv4, Ipv6};
+    use longmatch::{Ipv4, Ipv6, KeyLayout};
 
     const READS: [&[usize]; 5] = [&[], &[1], &[4096], &[1000, 70_000], &[12, 4, 8, 65_536, 20]];
 
-    fn addrs<F: TrafficFamily>(count: usize) -> Vec<F::Bits> {
-        let mut random = Xorshift::new(3);
-        (0..count).map(|_| F::random_bits(&mut random)).collect()
-    }
-
     /// Compares every kernel with the definition, in every layout and at many lengths.
-    fn assert_kernels_agree<F: TrafficFamily>(addrs: &[F::Bits], layouts: &[Keys<'_, F>]) {
+    fn assert_kernels_agree<F: TrafficFamily>() {
+        let mut random = Xorshift::new(3);
+        let addrs: Vec<_> = (0..1100).map(|_| F::random_bits(&mut random)).collect();
+        let encoded = [KeyLayout::U64Pairs, KeyLayout::Network];
+        let encoded = encoded.map(|layout| EncodedKeys::new::<F>(&addrs, layout));
+        let encoded = encoded.iter().flatten().map(EncodedKeys::keys);
+        let layouts: Vec<_> = encoded.chain([Keys::<F>::host(&addrs)]).collect();
         for mut roofline in READS.map(Roofline::new) {
-            let right: Vec<u32> =
-                addrs.iter().map(|addr| roofline.tables.answer::<F>(*addr)).collect();
+            let right: Vec<_> = addrs.iter().map(|addr| roofline.answer::<F>(*addr)).collect();
             for (keys, simd) in layouts.iter().flat_map(|k| Simd::available().map(move |s| (*k, s)))
             {
                 for above in [usize::MAX, 4096, 0] {
-                    roofline.tables.prefetch_above(above);
+                    roofline.prefetch_above(above);
                     for size in (0..70).chain([511, 512, 513, addrs.len()]) {
                         let mut out = vec![7; size];
                         roofline.read(simd, keys.range(0..size), &mut out);
@@ -169,17 +154,11 @@ mod tests {
 
     #[test]
     fn ipv4_kernels_agree() {
-        let addrs = addrs::<Ipv4>(1100);
-        let network: Vec<_> = addrs.iter().map(|addr| addr.to_be_bytes()).collect();
-        assert_kernels_agree(&addrs, &[addrs.as_slice().into(), network.as_slice().into()]);
+        assert_kernels_agree::<Ipv4>();
     }
 
     #[test]
     fn ipv6_kernels_agree() {
-        let addrs = addrs::<Ipv6>(1100);
-        let pairs: Vec<_> = addrs.iter().map(|addr| [(addr >> 64) as u64, *addr as u64]).collect();
-        let network: Vec<_> = addrs.iter().map(|addr| addr.to_be_bytes()).collect();
-        let layouts = [addrs.as_slice().into(), pairs.as_slice().into(), network.as_slice().into()];
-        assert_kernels_agree(&addrs, &layouts);
+        assert_kernels_agree::<Ipv6>();
     }
 }

@@ -5,10 +5,10 @@ use core::marker::PhantomData;
 use longmatch::simd::{Simd, Work};
 use longmatch::{Family, Keys};
 
-use super::tables::{Tables, WORDS_AHEAD, leading_bits, prefetch, prefetch_keys};
+use super::tables::{Roofline, WORDS_AHEAD, leading_bits, prefetch, prefetch_keys};
 
 /// Writes the answers of `keys` to `out`, which has the same length.
-pub(super) fn read<F: Family>(tables: &Tables, simd: Simd, keys: Keys<'_, F>, out: &mut [u32]) {
+pub(super) fn read<F: Family>(tables: &Roofline, simd: Simd, keys: Keys<'_, F>, out: &mut [u32]) {
     let (start, family) = (keys.as_ptr(), PhantomData::<F>);
     match keys.as_host() {
         Some(addrs) => simd.run(ScalarRead { tables, key: |i| addrs[i], start, out, family }),
@@ -20,8 +20,7 @@ pub(super) fn read<F: Family>(tables: &Tables, simd: Simd, keys: Keys<'_, F>, ou
 const GROUP: usize = 8;
 
 struct ScalarRead<'a, F, K> {
-    tables: &'a Tables,
-    /// Returns the key with an index.
+    tables: &'a Roofline,
     key: K,
     /// Start of the keys in memory, to prefetch them.
     start: *const u8,

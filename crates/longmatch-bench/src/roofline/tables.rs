@@ -13,8 +13,8 @@ const KEYS_AHEAD: usize = 4096;
 /// Distance at which words are prefetched within a batch, in keys.
 pub(super) const WORDS_AHEAD: usize = 192;
 
-/// The tables of a roofline, in the order of the reads.
-pub(super) struct Tables(Vec<Table>);
+/// The tables of an engine's roofline, in the order of the reads.
+pub(crate) struct Roofline(Vec<Table>);
 
 /// The table that one read of each lookup accesses.
 pub(super) struct Table {
@@ -22,7 +22,6 @@ pub(super) struct Table {
     pub words: Box<[u32]>,
     /// Odd multiplier of the hash, different for each table.
     pub multiplier: u32,
-    /// Whether words are prefetched.
     prefetched: bool,
 }
 
@@ -40,11 +39,11 @@ impl Table {
     }
 }
 
-impl Tables {
-    /// Tables of these sizes in bytes.
+impl Roofline {
+    /// A roofline with tables of these sizes in bytes.
     ///
     /// All words are written, because the system maps unwritten pages to one cached page of zeros.
-    pub fn new(reads: &[usize]) -> Self {
+    pub(super) fn new(reads: &[usize]) -> Self {
         let mut mix = SplitMix64::new(0);
         let mut table = |bytes: &usize| {
             let count = (bytes / size_of::<u32>()).clamp(1, MAX_WORDS) as u32;
@@ -54,14 +53,13 @@ impl Tables {
         Self(reads.iter().map(&mut table).collect())
     }
 
-    /// All tables.
     #[inline(always)]
-    pub fn iter(&self) -> impl Iterator<Item = &Table> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Table> {
         self.0.iter()
     }
 
     /// Enables prefetching for the tables with more than this number of bytes only.
-    pub fn prefetch_above(&mut self, bytes: usize) {
+    pub(super) fn prefetch_above(&mut self, bytes: usize) {
         for table in &mut self.0 {
             table.prefetched = size_of_val(&*table.words) > bytes;
         }
@@ -69,7 +67,7 @@ impl Tables {
 
     /// The tables whose words are prefetched.
     #[inline(always)]
-    pub fn prefetched(&self) -> impl Iterator<Item = &Table> {
+    pub(super) fn prefetched(&self) -> impl Iterator<Item = &Table> {
         self.iter().filter(|table| table.prefetched)
     }
 
@@ -80,7 +78,7 @@ impl Tables {
 
     /// The sum of the words of a key, by definition.
     #[inline(always)]
-    pub fn answer<F: Family>(&self, key: F::Bits) -> u32 {
+    pub(super) fn answer<F: Family>(&self, key: F::Bits) -> u32 {
         let leading = leading_bits::<F>(key);
         let words = self.iter().map(|table| table.words[table.index(leading)]);
         words.fold(0, u32::wrapping_add)
@@ -126,7 +124,7 @@ mod tests {
     /// 16 times as many different keys as words read all words about equally often.
     #[test]
     fn indices_reach_the_whole_table() {
-        let tables = Tables::new(&[4 << 12, 4 << 12]);
+        let tables = Roofline::new(&[4 << 12, 4 << 12]);
         assert_eq!(tables.bytes(), 8 << 12);
         for table in tables.iter() {
             let mut counts = vec![0u32; 1 << 12];
@@ -139,7 +137,7 @@ mod tests {
 
     #[test]
     fn only_the_leading_bits_determine_the_words() {
-        let tables = Tables::new(&[1 << 16]);
+        let tables = Roofline::new(&[1 << 16]);
         assert_eq!(tables.answer::<Ipv4>(0x0102_0300), tables.answer::<Ipv4>(0x0102_03ff));
         let site = 0x2001_0db8_0002u128 << 80;
         assert_eq!(tables.answer::<Ipv6>(site), tables.answer::<Ipv6>(site | u128::MAX >> 48));

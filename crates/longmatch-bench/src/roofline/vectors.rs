@@ -4,13 +4,13 @@ use longmatch::simd::Simd;
 use longmatch::simd::lanes::{Lanes, LanesWork};
 use longmatch::{Family, KeyLayout, Keys};
 
-use super::tables::{FOLD, Table, Tables, WORDS_AHEAD, prefetch, prefetch_keys};
+use super::tables::{FOLD, Roofline, Table, WORDS_AHEAD, prefetch, prefetch_keys};
 
 /// Writes the answers of `keys` to `out`, which has the same length.
 ///
 /// Returns `out` as the error if the level has no vectors.
 pub(super) fn read<'a, F: Family>(
-    tables: &'a Tables,
+    tables: &'a Roofline,
     simd: Simd,
     keys: Keys<'a, F>,
     out: &'a mut [u32],
@@ -24,7 +24,7 @@ pub(super) fn read<'a, F: Family>(
 }
 
 fn run<'a, F: Family, const FIRST: usize, const SWAP: bool>(
-    tables: &'a Tables,
+    tables: &'a Roofline,
     simd: Simd,
     keys: Keys<'a, F>,
     out: &'a mut [u32],
@@ -39,7 +39,7 @@ fn run<'a, F: Family, const FIRST: usize, const SWAP: bool>(
 ///
 /// Each layout has its own function, because one for all would need more registers than there are.
 struct VectorRead<'a, F: Family, const FIRST: usize, const SWAP: bool> {
-    tables: &'a Tables,
+    tables: &'a Roofline,
     keys: Keys<'a, F>,
     out: &'a mut [u32],
 }
@@ -88,7 +88,7 @@ impl<F: Family, const FIRST: usize, const SWAP: bool> LanesWork for VectorRead<'
 
 /// Prefetches the words of a vector of keys.
 #[inline(always)]
-fn prefetch_words<L: Lanes>(l: L, tables: &Tables, leading: L::V) {
+fn prefetch_words<L: Lanes>(l: L, tables: &Roofline, leading: L::V) {
     for table in tables.prefetched() {
         let indices = index(l, table, leading);
         l.lanes(&indices).iter().for_each(|i| prefetch(table.word_ptr(*i as usize)));

@@ -131,7 +131,7 @@ fn measured<F: CliFamily + BenchFamily>(
 
 /// The sum of an engine's rates, by which the engines are ordered.
 fn total(row: &[Measurement]) -> f64 {
-    row.iter().filter_map(|record| record.mlps).sum()
+    row.iter().filter_map(Measurement::mlps).sum()
 }
 
 fn print(
@@ -140,7 +140,7 @@ fn print(
     rows: &[Vec<Measurement>],
     failed: &[Failed],
 ) -> Result<(), CliError> {
-    let best = rows.iter().flatten().filter_map(|record| record.mlps).fold(0.0, f64::max);
+    let best = rows.iter().flatten().filter_map(Measurement::mlps).fold(0.0, f64::max);
     let [(_, first), (_, second)] = TRAFFICS;
     let mut grid = Grid::new([
         ("engine", Align::Left),

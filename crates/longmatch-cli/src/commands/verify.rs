@@ -141,8 +141,7 @@ impl Verify<'_> {
         if !self.args.json {
             writeln!(self.out, "\n{}", self.out.bold(title))?;
         }
-        let mut verifier = Verifier::<F>::with_reference(rib, &*text, self.full.clone())
-            .and_ranges_at(self.brief.clone());
+        let verifier = Verifier::<F>::new(rib, &*text, &self.full, &self.brief);
         let (mut verdicts, mut failed) = (Vec::new(), Vec::new());
         let verdict = self.verify_rib(&verifier, text)?;
         self.judge::<F>(verdict, &mut verdicts)?;
@@ -155,7 +154,7 @@ impl Verify<'_> {
             self.judge::<F>(verdict, &mut verdicts)?;
         }
         for spec in &specs {
-            match self.verify(&mut verifier, spec)? {
+            match self.verify(&verifier, spec)? {
                 Ok(verdict) => {
                     self.verified += 1;
                     self.judge::<F>(verdict, &mut verdicts)?;
@@ -230,12 +229,12 @@ impl Verify<'_> {
     /// Verifies one engine, unless it cannot hold the table.
     fn verify<F: CliFamily + BenchFamily>(
         &self,
-        verifier: &mut Verifier<'_, F>,
+        verifier: &Verifier<'_, F>,
         spec: &EngineSpec,
     ) -> Result<Result<Verdict, Failed>, CliError> {
         let on_step = progress_of(format!("verifying {} {spec}", F::LABEL));
         let named = self.args.engines.named(spec);
-        let fit = first_fit::<F, _, _>(spec, named, |spec| verifier.verify(spec, &on_step));
+        let fit = first_fit::<F, _, _>(spec, named, |spec| F::verify(verifier, spec, &on_step));
         // Erases the progress line before other output.
         drop(on_step);
         match fit {

@@ -81,7 +81,7 @@ impl Example {
             }));
         }
         all.iter_mut().for_each(|it| it.routes = self.routes);
-        use_it(&Values { all: all.iter().collect(), facts: &facts })
+        use_it(&Values { all: all.iter().collect(), facts: &facts, names: &Names::new() })
     }
 
     /// Returns how far the aims are; 0 if all are met.
@@ -184,15 +184,13 @@ fn example(claim: &Claim, holds: bool) -> Example {
             assert!(!claim.paper.is_empty(), "{}: no figure of the paper", claim.id);
             aims.push(Aim::Values(q, claim.paper.iter().map(wanted).collect()));
         }
-        Judge::Exact(all) => {
-            assert!(!all.is_empty(), "{}: nothing printed", claim.id);
-            for (q, printed, _) in all {
-                let Q::Of(pick) = q else { panic!("{}: a value", claim.id) };
-                let x = pick.xs.first().copied();
-                let value = printed + if holds { 0.0 } else { 1.0 };
-                it.fixed.push(Value { x, ..series(pick, |_| value).remove(0) });
-            }
-        }
+        Judge::Exact(figure, engine, _) => it.fixed.push(Value {
+            figure: figure.clone(),
+            engine: engine.clone(),
+            paper: Some(1.5),
+            value: Some(if holds { 1.5 } else { 2.5 }),
+            ..Value::default()
+        }),
         Judge::Rising(pick, _) => {
             it.fixed = series(pick, |x| if holds || x < 9.0 { 10.0 * x } else { 15.0 });
         }
@@ -234,10 +232,10 @@ fn judged(claim: &Claim, [holds, fails]: [usize; 2]) -> Judgement {
 #[test]
 fn every_claim_can_hold_and_can_fail() {
     for claim in crate::Experiment::all().flat_map(|it| &it.claims) {
-        let counts = match claim.tables {
-            None => [[1, 0], [0, 1]],
-            Some(AllTables { least, share: [1.0, _] }) => [[least, 0], [least, 1]],
-            Some(AllTables { least, .. }) => [[least / 5, least - least / 5], [least, 0]],
+        let counts = match (claim.tables, claim.share) {
+            (None, _) => [[1, 0], [0, 1]],
+            (Some(least), None) => [[least, 0], [least, 1]],
+            (Some(least), Some(_)) => [[least / 5, least - least / 5], [least, 0]],
         };
         for (counts, wanted) in counts.into_iter().zip([Verdict::Holds, Verdict::DoesNotHold]) {
             let judgement = judged(claim, counts);

@@ -137,19 +137,24 @@ fn names((a, _): &Element, (b, _): &Element) -> String {
         .join(" to ")
 }
 
-/// Judges whether each value equals the printed number to its last decimal, cut or rounded.
-pub(super) fn exact(values: &Values<'_>, all: &[(Q, f64, u8)]) -> Judged {
-    joined(all.iter().flat_map(|(q, wanted, decimals)| {
-        values.elements(q).into_iter().map(move |(name, number)| {
-            let it = number?.value;
-            let unit = 10f64.powi(-i32::from(*decimals));
-            let holds = (it - wanted).abs() <= unit / 2.0 || (0.0..unit).contains(&(it - wanted));
-            let decimals = usize::from(*decimals);
-            Ok(Judgement::of(
-                holds,
-                format!("{name} {it:.decimals$}, expected {wanted:.decimals$}"),
-            ))
-        })
+/// Judges whether an engine's values in a figure equal those that the paper prints, to the last decimal, cut or rounded.
+/// A printed 0 is exact.
+pub(super) fn exact(values: &Values<'_>, figure: &str, engine: &str, decimals: u8) -> Judged {
+    let engine = values.name(engine);
+    let own = values.all.iter().filter(|it| it.figure == figure && it.engine == engine);
+    let printed: Vec<_> = own.filter_map(|it| Some((it, it.paper?))).collect();
+    if printed.is_empty() {
+        return Err(format!("no number of {figure} was counted"));
+    }
+    joined(printed.into_iter().map(|(value, wanted)| {
+        let it = value.value.ok_or_else(|| value.refused.clone())?;
+        // The shortest text of a number has the printed digits, except for zeros at the end.
+        let digits = wanted.to_string().split_once('.').map_or(0, |(_, digits)| digits.len());
+        let decimals = digits.max(usize::from(decimals));
+        let unit = if wanted == 0.0 { 0.0 } else { 10f64.powi(-(decimals as i32)) };
+        let holds = (it - wanted).abs() <= unit / 2.0 || (0.0..unit).contains(&(it - wanted));
+        let reason = format!("{engine} {it:.decimals$}, expected {wanted:.decimals$}");
+        Ok(Judgement::of(holds, reason.trim().to_owned()))
     }))
 }
 
@@ -174,6 +179,7 @@ pub(super) fn linear(values: &Values<'_>, pick: &Pick, least: f64) -> Judged {
         let series = values.series(pick, engine)?;
         let ((from, first), (to, last)) = (series[0], series[series.len() - 1]);
         let share = (last.value / first.value) / (to / from);
+        let engine = values.name(engine);
         let reason = format!("{engine}: {} of linear scaling from {from} to {to}", short(share));
         if share > SUPERLINEAR {
             return Ok(Judgement::not_comparable(format!("{reason}: more than linear is noise")));
@@ -211,7 +217,7 @@ pub(super) fn refuses(values: &Values<'_>, pick: &Pick, words: &str) -> Judged {
     let engine = &pick.engines[0];
     let found = values.find(pick, engine, None)?;
     Ok(match found.value {
-        Some(_) => Judgement::of(false, format!("{engine} compiles the table")),
+        Some(_) => Judgement::of(false, format!("{} compiles the table", values.name(engine))),
         None => Judgement::of(found.refused.contains(words), found.refused.clone()),
     })
 }

@@ -18,57 +18,88 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Deserializer};
+
 use judges::{crossover, direction, exact, factor, linear, number, refuses, rising};
-pub(crate) use parser::{Names, pick, quantity, relation};
-pub(crate) use terms::{Facts, Judgement, Pick, Q, Relation, TIE, Values, Verdict};
+pub(crate) use terms::{Facts, Judgement, Names, Pick, Q, Relation, TIE, Values, Verdict};
 
 /// A sentence of a paper with the rule that judges it.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
     /// A short, unique name.
     pub id: String,
     /// The section of the paper.
+    #[serde(default)]
     pub section: String,
     /// The sentence in our words, with the paper's values.
     pub text: String,
     /// The family. Each of its tables is judged alone, unless the claim is about all tables.
+    #[serde(default = "ipv4")]
     pub family: String,
-    /// The least and the greatest number of routes in the table.
-    pub routes: [u64; 2],
+    /// The least number of routes in the table, and the greatest, if there is one.
+    #[serde(default)]
+    pub routes: Vec<u64>,
+    /// The names of the needs.
+    #[serde(default, rename = "needs")]
+    pub need_names: Vec<String>,
     /// The conditions without which the claim is not comparable.
+    #[serde(skip)]
     pub needs: Vec<Need>,
     /// An engine and an option that it must not have chosen for the table, and the reason.
     pub without: Option<[String; 3]>,
     /// The rule.
     pub judge: Judge,
     /// The paper's least and greatest values: one pair for each element of the quantity, or one for all.
+    #[serde(default, deserialize_with = "ranges")]
     pub paper: Vec<[f64; 2]>,
     /// The factor by which the paper's range is widened.
+    #[serde(default = "usual_band")]
     pub band: f64,
-    /// The tables about which the claim speaks at once, if it does.
-    pub tables: Option<AllTables>,
+    /// The reason for a wide band.
+    #[serde(default)]
+    pub because: String,
+    /// The number of tables that must be comparable, for a claim about all tables at once.
+    pub tables: Option<usize>,
+    /// The least and the greatest share of these tables on which the sentence holds, if not all.
+    pub share: Option<[f64; 2]>,
+}
+
+pub(crate) fn ipv4() -> String {
+    "ipv4".into()
+}
+
+fn usual_band() -> f64 {
+    1.5
+}
+
+/// Reads a value, a range, or a range for each element.
+fn ranges<'de, D: Deserializer<'de>>(paper: D) -> Result<Vec<[f64; 2]>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Ranges {
+        One(f64),
+        Ends([f64; 2]),
+        Each(Vec<[f64; 2]>),
+    }
+    Ok(match Ranges::deserialize(paper)? {
+        Ranges::One(value) => vec![[value; 2]],
+        Ranges::Ends(ends) => vec![ends],
+        Ranges::Each(all) => all,
+    })
 }
 
 /// A condition, and the reason why a claim is not comparable without it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Need {
     /// The condition.
     pub relation: Relation,
-    /// The reason.
     pub reason: String,
 }
 
-/// The tables of a claim about all tables.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct AllTables {
-    /// The number of tables that must be comparable.
-    pub least: usize,
-    /// The least and the greatest share of tables on which the sentence holds.
-    pub share: [f64; 2],
-}
-
 /// The rule that judges a claim.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Judge {
     /// The order of the relation, in every element.
     Direction(Relation),
@@ -76,8 +107,8 @@ pub(crate) enum Judge {
     Factor(Q),
     /// The paper's number, in every element.
     Number(Q),
-    /// The printed numbers to their last decimal.
-    Exact(Vec<(Q, f64, u8)>),
+    /// The numbers that the paper prints in a figure for an engine, to at least so many decimals.
+    Exact(String, String, u8),
     /// No value of a series falls below its predecessor by more than this share.
     Rising(Pick, f64),
     /// From its first to its last position, each series grows by at least this share of the position's growth.
@@ -95,7 +126,7 @@ impl Claim {
     pub fn judge(&self, tables: &[Values<'_>]) -> Vec<(Option<usize>, Judgement)> {
         let all: Vec<_> = tables.iter().map(|values| self.judge_one(values)).collect();
         match self.tables {
-            Some(wanted) => vec![(None, over_tables(wanted, &all))],
+            Some(least) => vec![(None, over_tables(least, self.share.unwrap_or([1.0; 2]), &all))],
             None => all.into_iter().enumerate().map(|(i, it)| (Some(i), it)).collect(),
         }
     }
@@ -108,7 +139,7 @@ impl Claim {
             Judge::Direction(relation) => direction(values, relation, &self.paper),
             Judge::Factor(q) => factor(values, q, &self.paper, self.band),
             Judge::Number(q) => number(values, q, &self.paper, self.band),
-            Judge::Exact(all) => exact(values, all),
+            Judge::Exact(figure, engine, decimals) => exact(values, figure, engine, *decimals),
             Judge::Rising(pick, fall) => rising(values, pick, *fall),
             Judge::Linear(pick, least) => linear(values, pick, *least),
             Judge::Crossover(pick, levels, ends) => crossover(values, pick, levels, *ends),
@@ -126,24 +157,24 @@ impl Claim {
                 Err(reason) => Some(format!("{} ({reason})", need.reason)),
             }
         });
-        let [least, most] = self.routes;
         let routes = values.all.first().map_or(0, |value| value.routes);
-        let wanted = if most == u64::MAX {
-            format!("at least {least}")
-        } else {
-            format!("{least} to {most}")
+        let (fits, wanted) = match self.routes[..] {
+            [least, most, ..] => ((least..=most).contains(&routes), format!("{least} to {most}")),
+            [least] => (routes >= least, format!("at least {least}")),
+            [] => (true, String::new()),
         };
-        let size = (!(least..=most).contains(&routes))
-            .then(|| format!("the table has {routes} routes, the claim needs {wanted}"));
+        let size =
+            (!fits).then(|| format!("the table has {routes} routes, the claim needs {wanted}"));
         let without = self.without.as_ref().and_then(|[engine, option, reason]| {
-            let mut own = values.all.iter().filter(|it| it.engine == *engine);
+            let engine = values.name(engine);
+            let mut own = values.all.iter().filter(|it| it.engine == engine);
             own.any(|it| it.variant.split(':').any(|own| own == option)).then(|| reason.clone())
         });
         needs.or(size).or(without)
     }
 }
 
-fn over_tables(AllTables { least, share: [low, high] }: AllTables, all: &[Judgement]) -> Judgement {
+fn over_tables(least: usize, [low, high]: [f64; 2], all: &[Judgement]) -> Judgement {
     let count = |verdict| all.iter().filter(|it| it.verdict == verdict).count();
     let (holds, fails) = (count(Verdict::Holds), count(Verdict::DoesNotHold));
     let judged = holds + fails;

@@ -13,12 +13,7 @@
 //! `rate(SAIL, D18R) in 'just in time' at 4` has a value for each engine. Operators work element by element, and a
 //! single value goes with every element. A quantity without `in` or `at` of its own has the next one in the text.
 
-use std::collections::BTreeMap;
-
 use super::terms::{Pick, Q, Relation, Sign};
-
-/// The engines of a file: the paper's name, and the name in records.
-pub(crate) type Names = BTreeMap<String, String>;
 
 #[derive(Clone, PartialEq, Debug)]
 enum Token {
@@ -31,48 +26,56 @@ enum Token {
 const MARKS: [&str; 15] =
     ["..", ">=", "<=", ">", "<", "~", "+", "-", "*", "/", "(", ")", "[", "]", ","];
 
-/// Parses a relation; the error says what is wrong, and where.
-pub(crate) fn relation(text: &str, names: &Names) -> Result<Relation, String> {
-    Parser::parse(text, names, |parser| {
-        let left = parser.sum()?;
-        let sign = match parser.any(&[">", "<", ">=", "<=", "~"]) {
-            Some(">") => Sign::Greater,
-            Some("<") => Sign::Less,
-            Some(">=") => Sign::AtLeast,
-            Some("<=") => Sign::AtMost,
-            Some(_) => Sign::Same,
-            None => return Err("a sign: > < >= <= ~".into()),
-        };
-        Ok(Relation { left, sign, right: parser.sum()? })
-    })
-}
+impl TryFrom<String> for Relation {
+    type Error = String;
 
-/// Parses a quantity.
-pub(crate) fn quantity(text: &str, names: &Names) -> Result<Q, String> {
-    Parser::parse(text, names, Parser::sum)
-}
-
-/// Parses a quantity that names values directly; a computed one is an error.
-pub(crate) fn pick(text: &str, names: &Names) -> Result<Pick, String> {
-    match quantity(text, names)? {
-        Q::Of(pick) => Ok(pick),
-        _ => Err(format!("{text}: the values of engines are expected, without operators")),
+    fn try_from(text: String) -> Result<Self, String> {
+        Parser::parse(&text, |parser| {
+            let left = parser.sum()?;
+            let sign = match parser.any(&[">", "<", ">=", "<=", "~"]) {
+                Some(">") => Sign::Greater,
+                Some("<") => Sign::Less,
+                Some(">=") => Sign::AtLeast,
+                Some("<=") => Sign::AtMost,
+                Some(_) => Sign::Same,
+                None => return Err("a sign: > < >= <= ~".into()),
+            };
+            Ok(Self { left, sign, right: parser.sum()? })
+        })
     }
 }
 
-struct Parser<'t> {
-    tokens: Vec<(usize, Token)>,
-    next: usize,
-    names: &'t Names,
+impl TryFrom<String> for Q {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Parser::parse(&text, Parser::sum)
+    }
 }
 
-impl<'t> Parser<'t> {
+/// A computed quantity is an error.
+impl TryFrom<String> for Pick {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        match Parser::parse(&text, Parser::sum)? {
+            Q::Of(pick) => Ok(pick),
+            _ => Err(format!("{text}: the values of engines are expected, without operators")),
+        }
+    }
+}
+
+struct Parser {
+    tokens: Vec<(usize, Token)>,
+    next: usize,
+}
+
+impl Parser {
     fn parse<T>(
         text: &str,
-        names: &'t Names,
         rule: impl FnOnce(&mut Self) -> Result<T, String>,
     ) -> Result<T, String> {
-        let mut parser = Self { tokens: tokens(text)?, next: 0, names };
+        let mut parser = Self { tokens: tokens(text)?, next: 0 };
         let parsed = rule(&mut parser).and_then(|it| match parser.peek() {
             None => Ok(it),
             Some(_) => Err("the end".into()),
@@ -109,7 +112,7 @@ impl<'t> Parser<'t> {
     ) -> Result<Q, String> {
         let mut left = operand(self)?;
         while let Some(mark) = self.any(marks) {
-            left = Q::Op(mark, Box::new(left), Box::new(operand(self)?));
+            left = Q::Op(mark.into(), Box::new(left), Box::new(operand(self)?));
         }
         Ok(left)
     }
@@ -129,17 +132,12 @@ impl<'t> Parser<'t> {
                     "max" => Q::Max(Box::new(self.list("(", ")")?)),
                     "min" => Q::Min(Box::new(self.list("(", ")")?)),
                     "fact" => Q::Fact(self.arguments()?.concat()),
-                    _ => {
-                        let engines = self.arguments()?.into_iter();
-                        let engines =
-                            engines.map(|it| self.names.get(&it).cloned().unwrap_or(it)).collect();
-                        Q::Of(Pick {
-                            metric: name,
-                            engines,
-                            run: self.run(start),
-                            xs: self.xs(start),
-                        })
-                    }
+                    _ => Q::Of(Pick {
+                        metric: name,
+                        engines: self.arguments()?,
+                        run: self.run(start),
+                        xs: self.xs(start),
+                    }),
                 }
             }
             _ => return Err("a quantity".into()),

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
+
 use crate::record::Value;
 
 /// The values of engines within one experiment, family and table.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(try_from = "String")]
 pub(crate) struct Pick {
-    /// The engines; the empty name stands for the table itself.
+    /// The engines by the paper's names; the empty name stands for the table itself.
     pub engines: Vec<String>,
     /// The run configuration.
     pub run: String,
@@ -18,7 +21,8 @@ pub(crate) struct Pick {
 }
 
 /// A quantity computed from values: one number, or several.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(try_from = "String")]
 pub(crate) enum Q {
     /// A constant.
     Number(f64),
@@ -27,7 +31,7 @@ pub(crate) enum Q {
     /// A fact of the machine or the inputs.
     Fact(String),
     /// An arithmetic operation on each pair of elements.
-    Op(&'static str, Box<Q>, Box<Q>),
+    Op(String, Box<Q>, Box<Q>),
     /// The greatest measured element.
     Max(Box<Q>),
     /// The least measured element.
@@ -52,7 +56,8 @@ pub(crate) enum Sign {
 }
 
 /// Two quantities in an order. Each element of the left one stands against each of the right one.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(try_from = "String")]
 pub(crate) struct Relation {
     /// The left side.
     pub left: Q,
@@ -135,19 +140,22 @@ pub(crate) const TIE: f64 = 0.03;
 /// Facts of the machine and the inputs, by name.
 pub(crate) type Facts = BTreeMap<String, f64>;
 
+/// The engines' names in records, by the paper's names.
+pub(crate) type Names = BTreeMap<String, String>;
+
 /// The values of one experiment, family and table.
 #[derive(Clone)]
 pub(crate) struct Values<'v> {
     /// The values.
     pub all: Vec<&'v Value>,
-    /// The facts.
     pub facts: &'v Facts,
+    /// The names of the engines.
+    pub names: &'v Names,
 }
 
 /// A number with the uncertainty of its logarithm.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Number {
-    /// The value.
     pub value: f64,
     /// Half the logarithm of the ratio of its quartiles.
     pub noise: f64,
@@ -163,9 +171,14 @@ impl Number {
 pub(super) type Element = (String, Result<Number, String>);
 
 impl Values<'_> {
+    /// Returns the name of an engine in records; other names are those of records.
+    pub(super) fn name<'n>(&'n self, engine: &'n str) -> &'n str {
+        self.names.get(engine).map_or(engine, String::as_str)
+    }
+
     fn one(&self, pick: &Pick, engine: &str, x: Option<f64>) -> Result<Number, String> {
         let found = self.find(pick, engine, x)?;
-        let named = named(pick, engine);
+        let named = named(pick, self.name(engine));
         let value = found.value.ok_or_else(|| format!("{named}: {}", found.refused))?;
         if found.passes > 0 && found.disturbed >= found.passes {
             return Err(format!("{named}: every pass was disturbed"));
@@ -176,6 +189,7 @@ impl Values<'_> {
 
     /// Returns the value of an engine; at any position if `x` is `None`.
     pub(super) fn find(&self, pick: &Pick, engine: &str, x: Option<f64>) -> Result<&Value, String> {
+        let engine = self.name(engine);
         let is = |value: &&&Value| {
             value.engine == engine
                 && value.run == pick.run
@@ -199,7 +213,10 @@ impl Values<'_> {
                 let xs = pick.xs.iter().copied().map(Some);
                 let xs: Vec<_> = if pick.xs.is_empty() { vec![None] } else { xs.collect() };
                 let all = pick.engines.iter().flat_map(|it| xs.iter().map(move |x| (it, *x)));
-                all.map(|(engine, x)| (engine.clone(), self.one(pick, engine, x))).collect()
+                let one = |(engine, x): (&String, Option<f64>)| {
+                    (self.name(engine).to_owned(), self.one(pick, engine, x))
+                };
+                all.map(one).collect()
             }
             Q::Fact(name) => {
                 let fact = self.facts.get(name).copied().map(Number::exact);
@@ -231,6 +248,7 @@ impl Values<'_> {
 
     /// Returns the values of an engine with their positions, in the order of the positions.
     pub(super) fn series(&self, pick: &Pick, engine: &str) -> Result<Vec<(f64, Number)>, String> {
+        let engine = self.name(engine);
         let own = self
             .all
             .iter()

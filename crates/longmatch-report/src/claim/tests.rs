@@ -10,12 +10,8 @@ fn names() -> Names {
     [("A".to_owned(), "a".to_owned()), ("B".into(), "b".into())].into()
 }
 
-fn q(text: &str) -> Q {
-    quantity(text, &names()).unwrap()
-}
-
-fn picked(text: &str) -> Pick {
-    pick(text, &names()).unwrap()
+fn parsed<T: TryFrom<String, Error = String>>(text: &str) -> T {
+    T::try_from(text.into()).unwrap()
 }
 
 #[test]
@@ -24,29 +20,30 @@ fn quantities_without_a_run_or_position_have_the_next_one() {
         let engines = engines.iter().map(|it| (*it).to_owned()).collect();
         Q::Of(Pick { engines, run: run.into(), metric: "rate".into(), xs: xs.into() })
     };
-    let [one, two] = ["/", "*"].map(|mark| move |a, b| Q::Op(mark, Box::new(a), Box::new(b)));
+    let [one, two] =
+        ["/", "*"].map(|mark| move |a, b| Q::Op(mark.into(), Box::new(a), Box::new(b)));
     assert_eq!(
-        q("rate(A, sail) / rate(B) in 'just in time' at 4"),
-        one(of(&["a", "sail"], "just in time", &[4.0]), of(&["b"], "just in time", &[4.0]))
+        parsed::<Q>("rate(A, sail) / rate(B) in 'just in time' at 4"),
+        one(of(&["A", "sail"], "just in time", &[4.0]), of(&["B"], "just in time", &[4.0]))
     );
     assert_eq!(
-        q("rate(A) in x / rate() in y at 2..4"),
-        one(of(&["a"], "x", &[2.0, 3.0, 4.0]), of(&[""], "y", &[2.0, 3.0, 4.0]))
+        parsed::<Q>("rate(A) in x / rate() in y at 2..4"),
+        one(of(&["A"], "x", &[2.0, 3.0, 4.0]), of(&[""], "y", &[2.0, 3.0, 4.0]))
     );
     assert_eq!(
-        q("2 * max(rate(A), fact(L3))"),
+        parsed::<Q>("2 * max(rate(A), fact(L3))"),
         two(
             Q::Number(2.0),
-            Q::Max(Box::new(Q::List(vec![of(&["a"], "", &[]), Q::Fact("L3".into())])))
+            Q::Max(Box::new(Q::List(vec![of(&["A"], "", &[]), Q::Fact("L3".into())])))
         )
     );
-    let relation = relation("[rate(A), rate(B)] >= 1.5", &names()).unwrap();
+    let relation: Relation = parsed("[rate(A), rate(B)] >= 1.5");
     assert_eq!((relation.sign, relation.right), (Sign::AtLeast, Q::Number(1.5)));
 }
 
 #[test]
 fn errors_have_a_place() {
-    let error = |text| relation(text, &names()).unwrap_err();
+    let error = |text: &str| Relation::try_from(text.to_owned()).unwrap_err();
     for (text, wanted) in [
         ("rate(A)", "a sign: > < >= <= ~ is expected at character 8"),
         ("rate(A > 1", ") is expected at character 8"),
@@ -61,7 +58,7 @@ fn errors_have_a_place() {
     ] {
         assert!(error(text).ends_with(wanted), "{text}: {}", error(text));
     }
-    assert!(pick("rate(A) / 2", &names()).is_err());
+    assert!(Pick::try_from("rate(A) / 2".to_owned()).is_err());
 }
 
 fn value(engine: &str, x: Option<f64>, value: f64) -> Value {
@@ -79,24 +76,15 @@ fn refused(engine: &str, why: &str) -> Value {
 }
 
 fn claim(judge: Judge, paper: &[[f64; 2]]) -> Claim {
-    Claim {
-        id: String::new(),
-        section: String::new(),
-        text: String::new(),
-        family: String::new(),
-        routes: [100_000, u64::MAX],
-        needs: Vec::new(),
-        without: None,
-        judge,
-        paper: paper.into(),
-        band: 1.5,
-        tables: None,
-    }
+    let usual: Claim = toml::from_str("id = ''\ntext = ''\njudge.number = '1'").unwrap();
+    Claim { routes: vec![100_000], judge, paper: paper.into(), ..usual }
 }
 
 fn judgement(claim: &Claim, tables: &[&[Value]]) -> Judgement {
     let facts = Facts::from([("cores".into(), 4.0)]);
-    let tables = tables.iter().map(|all| Values { all: all.iter().collect(), facts: &facts });
+    let names = names();
+    let tables =
+        tables.iter().map(|all| Values { all: all.iter().collect(), facts: &facts, names: &names });
     claim.judge(&tables.collect::<Vec<_>>()).remove(0).1
 }
 
@@ -105,7 +93,7 @@ fn judged(judge: Judge, paper: &[[f64; 2]], values: &[Value]) -> Verdict {
 }
 
 fn direction(text: &str) -> Judge {
-    Judge::Direction(relation(text, &names()).unwrap())
+    Judge::Direction(parsed(text))
 }
 
 fn two(first: f64, second: f64) -> [Value; 2] {
@@ -152,8 +140,9 @@ fn every_pair_counts() {
 
 #[test]
 fn a_factor_has_no_upper_end() {
-    let of =
-        |paper, ratio| judged(Judge::Factor(q("rate(A) / rate(B)")), &[paper], &two(ratio, 1.0));
+    let of = |paper, ratio| {
+        judged(Judge::Factor(parsed("rate(A) / rate(B)")), &[paper], &two(ratio, 1.0))
+    };
     assert_eq!([2.0, 3.0, 30.0].map(|it| of([2.7, 3.0], it)), [Holds; 3]);
     assert_eq!(of([2.7, 3.0], 1.7), DoesNotHold);
     // The lower end stays above 1.
@@ -162,7 +151,7 @@ fn a_factor_has_no_upper_end() {
 
 #[test]
 fn a_number_has_two_ends() {
-    let of = |value| judged(Judge::Number(q("1 - rate(A)")), &[[0.3, 0.4]], &two(value, 0.0));
+    let of = |value| judged(Judge::Number(parsed("1 - rate(A)")), &[[0.3, 0.4]], &two(value, 0.0));
     assert_eq!([0.79, 0.65, 0.41].map(of), [Holds; 3]);
     assert_eq!([0.85, 0.35].map(of), [DoesNotHold; 2]);
 }
@@ -171,7 +160,7 @@ fn a_number_has_two_ends() {
 fn noise_decides_no_number() {
     let of = |rate, noise: f64| {
         let values = [noisy(value("a", None, rate), rate / noise, rate * noise)];
-        judged(Judge::Number(q("rate(A)")), &[[90.0, 110.0]], &values)
+        judged(Judge::Number(parsed("rate(A)")), &[[90.0, 110.0]], &values)
     };
     assert_eq!(
         [of(100.0, 1.1), of(170.0, 1.1), of(190.0, 1.1)],
@@ -215,8 +204,8 @@ fn extremes_cover_measured_values_only() {
 #[test]
 fn claims_about_all_tables_need_tables() {
     let of = |least, share, tables: &[&[Value]]| {
-        let tables_of = Some(AllTables { least, share });
-        let it = Claim { tables: tables_of, ..claim(direction("rate(A) > rate(B)"), &[]) };
+        let share = Some(share);
+        let it = Claim { tables: Some(least), share, ..claim(direction("rate(A) > rate(B)"), &[]) };
         judgement(&it, tables).verdict
     };
     let (good, bad, none) = (two(2.0, 1.0), two(1.0, 2.0), [value("a", None, 1.0)]);
@@ -230,13 +219,24 @@ fn claims_about_all_tables_need_tables() {
 #[test]
 fn counts_are_exact_as_printed() {
     let of = |wanted, decimals, value| {
-        judged(Judge::Exact(vec![(q("rate(A)"), wanted, decimals)]), &[], &two(value, 0.0))
+        let [own, other] = two(value, 0.0);
+        let printed = Value { figure: "f".into(), paper: Some(wanted), ..own };
+        judged(Judge::Exact("f".into(), "A".into(), decimals), &[], &[printed, other])
     };
-    assert_eq!([of(512_148.0, 0, 512_148.0), of(9.1, 1, 9.163), of(1.44, 2, 1.4391)], [Holds; 3]);
-    assert_eq!(
-        [of(512_148.0, 0, 512_152.0), of(9.1, 1, 9.21), of(1.44, 2, 1.43)],
-        [DoesNotHold; 3]
-    );
+    let holds = [(512_148.0, 0, 512_148.0), (9.1, 1, 9.163), (1.44, 2, 1.4391), (0.0, 5, 0.0)];
+    let shares = [(0.93821, 0.938_211), (0.93821, 0.938_219), (0.93821, 0.938_205_1)];
+    let small = [(4.8e-6, 4.768e-6), (4.7e-7, 4.768e-7)];
+    let shares = shares.into_iter().chain(small).map(|(wanted, share)| (wanted, 5, share));
+    for (wanted, decimals, value) in holds.into_iter().chain(shares) {
+        assert_eq!(of(wanted, decimals, value), Holds, "{value}");
+    }
+    let fails = [(512_148.0, 0, 512_152.0), (9.1, 1, 9.21), (1.44, 2, 1.43), (0.0, 5, 1e-9)];
+    let shares = [(0.93821, 5, 0.938_22), (0.93821, 5, 0.938_204), (4.8e-6, 5, 4.8e-7)];
+    for (wanted, decimals, value) in fails.into_iter().chain(shares) {
+        assert_eq!(of(wanted, decimals, value), DoesNotHold, "{value}");
+    }
+    let unprinted = judged(Judge::Exact("f".into(), "A".into(), 0), &[], &two(1.0, 1.0));
+    assert_eq!(unprinted, NotComparable);
 }
 
 fn series(values: &[f64]) -> Vec<Value> {
@@ -246,11 +246,11 @@ fn series(values: &[f64]) -> Vec<Value> {
 #[test]
 fn series_rise_and_scale() {
     let rising =
-        |values: &[f64]| judged(Judge::Rising(picked("rate(A)"), 0.03), &[], &series(values));
+        |values: &[f64]| judged(Judge::Rising(parsed("rate(A)"), 0.03), &[], &series(values));
     assert_eq!([rising(&[1.0, 2.0, 2.5]), rising(&[1.0, 2.0, 1.95])], [Holds; 2]);
     assert_eq!([rising(&[1.0, 2.0, 1.9]), rising(&[1.0])], [DoesNotHold, NotComparable]);
     let linear =
-        |values: &[f64]| judged(Judge::Linear(picked("rate(A)"), 0.8), &[], &series(values));
+        |values: &[f64]| judged(Judge::Linear(parsed("rate(A)"), 0.8), &[], &series(values));
     assert_eq!(linear(&[10.0, 20.0, 30.0, 36.0]), Holds);
     assert_eq!(linear(&[10.0, 15.0, 20.0, 24.0]), DoesNotHold);
     assert_eq!(linear(&[10.0, 22.0]), NotComparable, "more than linear is noise");
@@ -261,7 +261,7 @@ fn crossovers_are_where_they_are_said_to_be() {
     let of = |values: &[f64]| {
         let mut all = series(values);
         all.push(value("b", None, 290.0));
-        judged(Judge::Crossover(picked("rate(A)"), q("rate(B)"), [2.0, 4.0]), &[], &all)
+        judged(Judge::Crossover(parsed("rate(A)"), parsed("rate(B)"), [2.0, 4.0]), &[], &all)
     };
     assert_eq!(of(&[100.0, 200.0, 300.0, 400.0]), Holds);
     assert_eq!(of(&[100.0, 200.0, 230.0, 260.0]), DoesNotHold);
@@ -271,7 +271,7 @@ fn crossovers_are_where_they_are_said_to_be() {
 #[test]
 fn refusals_have_their_reason() {
     let of =
-        |values: &[Value]| judged(Judge::Refuses(picked("rate(A)"), "chunks".into()), &[], values);
+        |values: &[Value]| judged(Judge::Refuses(parsed("rate(A)"), "chunks".into()), &[], values);
     assert_eq!(of(&[refused("a", "more than 32767 chunks")]), Holds);
     assert_eq!([of(&[refused("a", "not enough memory")]), of(&two(1.0, 1.0))], [DoesNotHold; 2]);
     assert_eq!(of(&[]), NotComparable);
@@ -282,7 +282,7 @@ fn needs_that_are_not_met_are_not_comparable() {
     let fine = || claim(direction("rate(A) > rate(B)"), &[]);
     let of = |claim: Claim| judgement(&claim, &[&two(2.0, 1.0)]).verdict;
     let need = |text: &str| {
-        let relation = relation(text, &names()).unwrap();
+        let relation = parsed(text);
         of(Claim { needs: vec![Need { relation, reason: "x".into() }], ..fine() })
     };
     assert_eq!([need("fact(cores) >= 4"), need("rate(B) <= 1")], [Holds; 2]);
@@ -290,9 +290,9 @@ fn needs_that_are_not_met_are_not_comparable() {
         [need("fact(cores) >= 5"), need("fact(trace) >= 1"), need("rate(c) > 0")],
         [NotComparable; 3]
     );
-    let routes = |routes| of(Claim { routes, ..fine() });
-    assert_eq!([routes([600_000; 2]), routes([600_001, u64::MAX])], [Holds, NotComparable]);
-    let chosen = ["a", "leaf=32", "leaves"].map(String::from);
+    let routes = |routes: &[u64]| of(Claim { routes: routes.into(), ..fine() });
+    assert_eq!([routes(&[600_000; 2]), routes(&[600_001])], [Holds, NotComparable]);
+    let chosen = ["A", "leaf=32", "leaves"].map(String::from);
     let with = |variant: &str| {
         let mut values = two(2.0, 1.0);
         values[0].variant = variant.into();

@@ -62,9 +62,6 @@ impl<'k, F: BenchFamily> BatchedTable<'k, F> {
     }
 
     /// Waits until every queued change is visible.
-    ///
-    /// # Errors
-    /// As [`BatchedTable::apply`].
     pub fn flush(&self) -> Result<(), String> {
         self.batcher.flush().map_err(|error| error.to_string())
     }
@@ -76,9 +73,6 @@ impl<'k, F: BenchFamily> BatchedTable<'k, F> {
 
     /// Rates while another thread queues `per_second` changes a second, or all at once, and then
     /// waits until they are visible.
-    ///
-    /// # Errors
-    /// As [`BatchedTable::apply`].
     pub fn rates(
         &mut self,
         changes: &[Change<F>],
@@ -165,7 +159,7 @@ mod tests {
     #[test]
     fn every_update_of_a_paced_writer_becomes_visible() {
         let rib = table4();
-        let named = Named { name: "t", rib: &rib, memory: None };
+        let named = Named { name: "t", rib: &rib, memory: None, updates: None };
         let prefixes: Vec<Prefix<Ipv4>> = rib.iter().map(|route| route.prefix).collect();
         let changes: Vec<_> = prefixes.iter().copied().map(Change::Withdraw).collect();
         let keys: Vec<u32> = (0..4096).map(|i| i << 20).collect();

@@ -9,10 +9,9 @@ use longmatch::engine::dxr::{
 use longmatch::{CompileError, Engine as _, Ipv4, Rib};
 use longmatch_bench::Stats;
 
-use crate::context::{ExperimentContext, Place, at};
-use crate::declaration::Absence;
-use crate::inputs::{Effort, Inputs, Named};
-use crate::record::Value;
+use crate::context::{ExperimentContext, Place};
+use crate::declaration::{Absence, EngineUnderTest};
+use crate::inputs::Named;
 
 /// The row of D20R, counted as on the page.
 const PUBLISHED: &str = "dxr:d=20, as the page counts";
@@ -26,42 +25,21 @@ const BUCKETS: [&str; 10] =
 const MIN_K: u8 = 16;
 const KS: u8 = 7;
 
-/// The counts of a structure (rt.stat), with their units.
-const STATISTICS: [(&str, &str); 13] = [
-    ("direct table", "B"),
-    ("range table", "B"),
-    ("bytes a prefix", ""),
-    ("resolved directly", "%"),
-    ("longest chunk", ""),
-    ("physical short chunks", ""),
-    ("physical long chunks", ""),
-    ("physical short fragments", ""),
-    ("physical long fragments", ""),
-    ("aggregated short chunks", ""),
-    ("aggregated long chunks", ""),
-    ("aggregated short fragments", ""),
-    ("aggregated long fragments", ""),
-];
-
 const LENGTHS: &str = "dxr-lengths";
 const RT_STAT: &str = "dxr-statistics";
 
-/// Returns the estimated seconds.
-pub(super) fn seconds(inputs: &Inputs, _: &Effort) -> f64 {
-    1.2 * inputs.ipv4().len() as f64
-}
-
 /// Counts chunks, and the compiled structures.
-pub(super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
-    for named in context.inputs.some_ipv4()? {
-        lengths(context, named);
-        context.step(0.3);
-        for k in MIN_K..MIN_K + KS {
-            structure(context, named, k);
-        }
-        statistics(context, named, PUBLISHED, &published_statistics(named.rib, 20));
-        context.step(0.9);
+pub(super) fn on_table(
+    context: &mut ExperimentContext<'_>,
+    named: Named<'_, Ipv4>,
+) -> Result<(), Absence> {
+    lengths(context, named);
+    context.step(0.3);
+    for k in MIN_K..MIN_K + KS {
+        structure(context, named, k);
     }
+    statistics(context, named, PUBLISHED, &published_statistics(named.rib, 20));
+    context.step(0.9);
     Ok(())
 }
 
@@ -120,14 +98,8 @@ fn structure(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>, k: u8)
                 return;
             }
             Err(error) if option.is_empty() => {
-                let value = Value {
-                    engine: spec,
-                    refused: error.to_string(),
-                    metric: STATISTICS[0].0.into(),
-                    unit: STATISTICS[0].1.into(),
-                    ..Value::default()
-                };
-                context.note(at(place, named, value));
+                let (engine, refused) = (EngineUnderTest::new(spec), Err(error.to_string()));
+                context.quantity(place, named, &engine, ("direct table", "B"), refused);
             }
             Err(_) => {}
         }
@@ -141,21 +113,18 @@ fn statistics(
     own: &Statistics,
 ) {
     let place = Place { figure: RT_STAT, ..Place::default() };
-    for ((metric, unit), value) in STATISTICS.into_iter().zip(numbers(own, named.rib.len())) {
-        context.count(place, named, engine, (metric, unit), value);
+    let mut note =
+        |metric: &str, unit, value| context.count(place, named, engine, (metric, unit), value);
+    let [direct, range] = [own.direct_bytes, own.range_bytes].map(|it| it as f64);
+    note("direct table", "B", direct);
+    note("range table", "B", range);
+    note("bytes a prefix", "", (direct + range) / named.rib.len().max(1) as f64);
+    note("resolved directly", "%", 100.0 * own.resolved as f64 / 2f64.powi(own.k.into()));
+    note("longest chunk", "", own.longest as f64);
+    for (kind, it) in [("physical", &own.physical), ("aggregated", &own.aggregated)] {
+        note(&format!("{kind} short chunks"), "", it.short_chunks as f64);
+        note(&format!("{kind} long chunks"), "", it.long_chunks as f64);
+        note(&format!("{kind} short fragments"), "", it.short_fragments as f64);
+        note(&format!("{kind} long fragments"), "", it.long_fragments as f64);
     }
-}
-
-/// Returns the numbers of a structure, in the order of [`STATISTICS`].
-fn numbers(statistics: &Statistics, prefixes: usize) -> [f64; 13] {
-    let Statistics { physical, aggregated, .. } = statistics;
-    let [direct, range] = [statistics.direct_bytes, statistics.range_bytes].map(|it| it as f64);
-    let resolved = 100.0 * statistics.resolved as f64 / 2f64.powi(statistics.k.into());
-    let counts = [physical, aggregated].map(|it| {
-        [it.short_chunks, it.long_chunks, it.short_fragments, it.long_fragments]
-            .map(|count| count as f64)
-    });
-    let [[a, b, c, d], [e, f, g, h]] = counts;
-    let a_prefix = (direct + range) / prefixes.max(1) as f64;
-    [direct, range, a_prefix, resolved, statistics.longest as f64, a, b, c, d, e, f, g, h]
 }

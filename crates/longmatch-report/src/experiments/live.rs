@@ -2,28 +2,19 @@
 
 use core::time::Duration;
 
-use longmatch::{Change, EngineSpec};
+use longmatch::Change;
 use longmatch_bench::{BenchFamily, Replay, reader_keys};
 
-use crate::context::{ExperimentContext, Place, WRONG, anchor, at};
-use crate::declaration::Absence;
-use crate::engine_set::has;
+use crate::context::{ExperimentContext, Place, anchor, at};
+use crate::declaration::{Absence, EngineUnderTest};
 use crate::experiments::batcher::{BatchedTable, Rates};
-use crate::experiments::updates::{Given, OnUpdates, on_updates, stream, tables, two_cpus};
-use crate::inputs::{Effort, Inputs, Named, SEED};
+use crate::experiments::updates::{replayed, stream, two_cpus};
+use crate::inputs::{Effort, Named, SEED};
 use crate::record::Value;
 
-/// The engines, and whether a [`BatchedTable`] compiles them again: they have no patch.
-const ENGINES: [(&str, bool); 7] = [
-    ("folio", false),
-    ("poptrie", false),
-    ("dxr", false),
-    ("dir24_8", false),
-    ("tree_bitmap", false),
-    ("spider", true),
-    ("sail", true),
-];
-/// How many of them a quick report has.
+/// The engines without a patch, which a [`BatchedTable`] compiles again.
+const COMPILED_AGAIN: [&str; 2] = ["spider", "sail"];
+/// How many engines a quick report has.
 const QUICK_ENGINES: usize = 3;
 /// Updates a second; 0 stands for as many as possible.
 const RATES: [u32; 4] = [1_000, 10_000, 100_000, 0];
@@ -34,69 +25,49 @@ const QUICK: f64 = 0.3;
 
 const FIGURE: &str = "live";
 
-/// The engines, the rates of updates, and the seconds of each.
-fn series(effort: &Effort) -> (&'static [(&'static str, bool)], &'static [u32], f64) {
+/// The number of engines, the rates of updates, and the seconds of each.
+fn series(effort: &Effort) -> (usize, &'static [u32], f64) {
     match effort.full {
-        true => (&ENGINES, &RATES, FULL),
-        false => (&ENGINES[..QUICK_ENGINES], &QUICK_RATES, QUICK),
+        true => (usize::MAX, &RATES, FULL),
+        false => (QUICK_ENGINES, &QUICK_RATES, QUICK),
     }
 }
 
-pub(super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
-    let (engines, rates, seconds) = series(effort);
-    tables(inputs) * (engines.len() * rates.len()) as f64 * (2.0 * seconds + 1.2)
+pub(super) fn seconds(engines: f64, effort: &Effort) -> f64 {
+    let (most, rates, seconds) = series(effort);
+    engines.min(most as f64) * rates.len() as f64 * (2.0 * seconds + 1.2)
 }
 
-pub(super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+pub(super) fn on_table<F: BenchFamily>(
+    context: &mut ExperimentContext<'_>,
+    named: Named<'_, F>,
+) -> Result<(), Absence> {
     two_cpus()?;
-    on_updates(context, &Live);
-    Ok(())
-}
-
-struct Live;
-
-impl OnUpdates for Live {
-    fn on_table<F: BenchFamily>(
-        &self,
-        context: &mut ExperimentContext<'_>,
-        named: Named<'_, F>,
-        given: Given<'_, F>,
-    ) {
-        let stream = stream(named.rib, given, context.effort.updates);
-        let keys = reader_keys(named.rib, SEED);
-        let (engines, rates, seconds) = series(&context.effort);
-        let anchor = anchor::<F>(FIGURE, named.name);
-        context.condition(&anchor, "updates", &stream.name[..]);
-        context.condition(
-            &anchor,
-            "lookups",
-            "batches of 256 random routed addresses, quiescent after each",
-        );
-        context.condition(&anchor, "threads", "one reader and the writer");
-        context.condition(
-            &anchor,
-            "time",
-            format!("{seconds} s at each rate, after as long without updates"),
-        );
-        for (engine, compiled_again) in engines {
-            if !has::<F>(engine) {
-                continue;
-            }
-            let measure = if *compiled_again { compiled_again_under_updates } else { replayed };
-            for wanted in rates.iter().copied() {
-                let changes = first(&stream.changes, wanted, seconds);
-                let result = measure(engine, named, changes, &keys, wanted, seconds);
-                note(context, named, engine, wanted, result);
-                context.step(2.0 * seconds + 1.2);
-            }
+    let (name, changes) = stream(named, context.effort.updates);
+    let keys = &reader_keys(named.rib, SEED)[..];
+    let (most, rates, seconds) = series(&context.effort);
+    let anchor = anchor::<F>(FIGURE, named.name);
+    context.condition(&anchor, "updates", name);
+    let lookups = "batches of 256 random routed addresses, quiescent after each";
+    context.condition(&anchor, "lookups", lookups);
+    context.condition(&anchor, "threads", "one reader and the writer");
+    let time = format!("{seconds} s at each rate, after as long without updates");
+    context.condition(&anchor, "time", time);
+    let engines = context.experiment.engines.iter().take(most);
+    for engine in engines.filter(|it| it.exists_for::<F>()) {
+        for wanted in rates.iter().copied() {
+            let most = if wanted == 0 { f64::INFINITY } else { f64::from(wanted) * seconds };
+            let changes = &changes[..changes.len().min(most as usize)];
+            let churn = Churn { named, changes, keys, wanted, seconds };
+            let result = match COMPILED_AGAIN.contains(&&engine.spec[..]) {
+                true => churn.compiled_again(&engine.spec),
+                false => churn.patched(&engine.spec),
+            };
+            note(context, named, engine, wanted, result);
+            context.step(2.0 * seconds + 1.2);
         }
     }
-}
-
-/// The updates of so many seconds; all if there is no rate.
-fn first<F: BenchFamily>(changes: &[Change<F>], wanted: u32, seconds: f64) -> &[Change<F>] {
-    let most = if wanted == 0 { usize::MAX } else { (f64::from(wanted) * seconds) as usize };
-    &changes[..most.min(changes.len())]
+    Ok(())
 }
 
 /// The reader's rate and the updates at one point of a line.
@@ -113,70 +84,64 @@ struct Point {
     slowest_without: Option<u64>,
 }
 
-/// Measures an engine that is patched.
-fn replayed<F: BenchFamily>(
-    spec: &str,
-    named: Named<'_, F>,
-    changes: &[Change<F>],
-    keys: &[F::Bits],
+/// Updates at a rate, beside a reader.
+struct Churn<'a, F: BenchFamily> {
+    named: Named<'a, F>,
+    changes: &'a [Change<F>],
+    keys: &'a [F::Bits],
+    /// Updates a second; 0 stands for as many as possible.
     wanted: u32,
+    /// Seconds without updates, before them.
     seconds: f64,
-) -> Result<Point, String> {
-    let spec: EngineSpec = spec.parse().expect("a spec of an engine");
-    let replay = Replay {
-        rib: named.rib,
-        changes,
-        batch: 1,
-        pace: (wanted > 0).then(|| Duration::from_secs(1) / wanted),
-        readers: 1,
-        keys,
-        idle: Duration::from_secs_f64(seconds),
-        idle_after: false,
-        verify_every: None,
-        full: false,
-    };
-    let writer = replay.writer(&spec).map_err(|error| error.to_string())?;
-    let record = replay.run(writer, &spec, &mut |_| {}).map_err(|error| error.to_string())?;
-    if !record.is_right() {
-        return Err(format!("{} {WRONG}", record.mismatches));
-    }
-    // Fewer than wanted if each takes longer.
-    let possible = 1e6 / record.mean_us;
-    Ok(Point {
-        updates: if wanted == 0 { possible } else { possible.min(f64::from(wanted)) },
-        rate: record.reader_mlps_churn,
-        rate_without: record.reader_mlps_idle,
-        slowest: record.reader_p9999_ns_churn,
-        slowest_without: record.reader_p9999_ns_idle,
-    })
 }
 
-/// Measures an engine that is compiled again.
-fn compiled_again_under_updates<F: BenchFamily>(
-    spec: &str,
-    named: Named<'_, F>,
-    changes: &[Change<F>],
-    keys: &[F::Bits],
-    wanted: u32,
-    seconds: f64,
-) -> Result<Point, String> {
-    let mut table = BatchedTable::start(spec, named, keys)?;
-    let rate_without = Some(table.rate(seconds));
-    let Rates { reader, updates } = table.rates(changes, (wanted > 0).then_some(wanted))?;
-    table.finish()?;
-    Ok(Point { updates, rate: Some(reader), rate_without, slowest: None, slowest_without: None })
+impl<F: BenchFamily> Churn<'_, F> {
+    /// Measures an engine that is patched.
+    fn patched(&self, spec: &str) -> Result<Point, String> {
+        let &Self { named, changes, keys, wanted, seconds } = self;
+        let record = replayed(
+            spec,
+            &Replay {
+                pace: (wanted > 0).then(|| Duration::from_secs(1) / wanted),
+                readers: 1,
+                keys,
+                idle: Duration::from_secs_f64(seconds),
+                ..Replay::new(named.rib, changes)
+            },
+        )?;
+        // Fewer than wanted if each takes longer.
+        let possible = 1e6 / record.mean_us;
+        Ok(Point {
+            updates: if wanted == 0 { possible } else { possible.min(f64::from(wanted)) },
+            rate: record.reader_mlps_churn,
+            rate_without: record.reader_mlps_idle,
+            slowest: record.reader_p9999_ns_churn,
+            slowest_without: record.reader_p9999_ns_idle,
+        })
+    }
+
+    /// Measures an engine that is compiled again.
+    fn compiled_again(&self, spec: &str) -> Result<Point, String> {
+        let mut table = BatchedTable::start(spec, self.named, self.keys)?;
+        let rate_without = Some(table.rate(self.seconds));
+        let per_second = (self.wanted > 0).then_some(self.wanted);
+        let Rates { reader, updates } = table.rates(self.changes, per_second)?;
+        table.finish()?;
+        let rate = Some(reader);
+        Ok(Point { updates, rate, rate_without, slowest: None, slowest_without: None })
+    }
 }
 
 fn note<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, F>,
-    engine: &str,
+    engine: &EngineUnderTest,
     wanted: u32,
     result: Result<Point, String>,
 ) {
     let place = Place { figure: FIGURE, ..Place::default() };
     let about = Value {
-        engine: engine.into(),
+        engine: engine.spec.clone(),
         traffic: "routed".into(),
         keys: "array".into(),
         mode: "batch".into(),

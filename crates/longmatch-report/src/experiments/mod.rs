@@ -15,7 +15,8 @@ use std::sync::LazyLock;
 
 use crate::context::{ExperimentContext, Function};
 use crate::declaration::Absence;
-use crate::experiment::{Experiment, Work};
+use crate::declaration::Tables::{All, First, Ipv4};
+use crate::experiment::Experiment;
 use crate::experiment_file::experiments;
 use crate::inputs::{Effort, Inputs};
 use crate::rates;
@@ -46,46 +47,55 @@ impl Experiment {
     pub fn named(name: &str) -> Option<&'static Self> {
         Self::all().find(|it| it.name == name || it.aliases.iter().any(|alias| alias == name))
     }
-}
 
-impl Work {
     /// Measures the values.
     ///
     /// # Errors
     /// If the measurement is impossible with these inputs or on this machine.
-    pub fn run(&self, context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
-        match self {
-            Self::Rates(all) | Self::FullRates(all) => rates::run(all, context),
-            Self::Function(name) => function(name).expect("a test asks for each").0(context),
-            Self::Absent(reason) => Err(Absence(reason.clone())),
+    pub(crate) fn run(&self, context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+        if let Some(reason) = &self.absent {
+            return Err(Absence(reason.clone()));
         }
+        let Some((tables, _, ipv4, ipv6)) = self.function() else {
+            return rates::run(&self.rates, context);
+        };
+        let (four, six) = context.inputs.chosen(tables);
+        if four.is_empty() && six.is_empty() {
+            return Err(tables.missing());
+        }
+        four.into_iter().try_for_each(|named| ipv4(context, named))?;
+        six.into_iter().try_for_each(|named| ipv6(context, named))
     }
 
     /// Returns the estimated seconds.
-    pub fn seconds(&self, inputs: &Inputs, effort: &Effort) -> f64 {
-        match self {
-            Self::Rates(all) | Self::FullRates(all) => rates::seconds(all, inputs, effort),
-            Self::Function(name) => function(name).expect("a test asks for each").1(inputs, effort),
-            Self::Absent(_) => 0.1,
-        }
+    pub(crate) fn seconds(&self, inputs: &Inputs, effort: &Effort) -> f64 {
+        let Some((tables, seconds, ..)) = self.function() else {
+            return rates::seconds(&self.rates, inputs, effort).max(0.1);
+        };
+        let (four, six) = inputs.chosen(tables);
+        (four.len() + six.len()) as f64 * seconds(self.engines.len() as f64, effort)
+    }
+
+    fn function(&self) -> Option<Function> {
+        self.measure.as_ref().map(|name| function(name).expect("a test asks for each"))
     }
 }
 
 /// Returns the function with which an experiment measures.
 fn function(name: &str) -> Option<Function> {
+    use poptrie::{structure, updates};
+    use spider::{batched, forwarding, frequency};
     Some(match name {
-        "batched updates" => (spider::batched::run, spider::batched::seconds),
-        "chunks" => (dxr::run, dxr::seconds),
-        "cycles" => (cycles::run, cycles::seconds),
-        "depths" => (poptrie::structure::count_depths, |inputs, _| inputs.ipv4().len() as f64),
-        "forwarding" => (spider::forwarding::run, spider::forwarding::seconds),
-        "frequencies" => (spider::frequency::run, spider::frequency::seconds),
-        "huge pages" => (pages::run, pages::seconds),
-        "live" => (live::run, live::seconds),
-        "tables" => {
-            (poptrie::structure::count_tables, |inputs, _| 3.0 * inputs.tables.len() as f64)
-        }
-        "updates" => (poptrie::updates::run, poptrie::updates::seconds),
+        "batched updates" => (First, batched::seconds, batched::on_table, batched::on_table),
+        "chunks" => (Ipv4, |_, _| 1.2, dxr::on_table, |_, _| Ok(())),
+        "cycles" => (Ipv4, cycles::seconds, cycles::on_table, |_, _| Ok(())),
+        "depths" => (Ipv4, |_, _| 1.0, structure::count_depths, |_, _| Ok(())),
+        "forwarding" => (First, forwarding::seconds, forwarding::on_table, forwarding::on_table),
+        "frequencies" => (First, frequency::seconds, frequency::on_table, frequency::on_table),
+        "huge pages" => (First, pages::seconds, pages::on_table, pages::on_table),
+        "live" => (First, live::seconds, live::on_table, live::on_table),
+        "tables" => (All, |_, _| 2.0, structure::count_with_split, structure::count),
+        "updates" => (First, updates::seconds, updates::on_table, updates::on_table),
         _ => return None,
     })
 }

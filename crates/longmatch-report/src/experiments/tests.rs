@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use longmatch::simd::Simd;
-use longmatch::{Change, Ipv4, Ipv6, NextHopId, Prefix, Rib, Route};
+use longmatch::{Change, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, Prefix, Rib, Route};
 use longmatch_bench::Destinations;
 use longmatch_bench::testing::{table4, table6};
+use longmatch_feed::{Event, Options, load_path};
 
+use crate::claim::{Claim, Facts, Judge, Values, Verdict};
 use crate::context::ExperimentContext;
 use crate::declaration::Absence;
 use crate::experiment::Experiment;
@@ -27,8 +29,8 @@ fn run(name: &str, inputs: &Inputs) -> Result<Vec<Value>, Absence> {
     let mut steps = Vec::new();
     let mut on_step = |done| steps.push(done);
     let mut context = ExperimentContext::new(inputs, Effort::TEST, experiment, &mut on_step);
-    experiment.work.run(&mut context)?;
-    let estimate = experiment.work.seconds(inputs, &Effort::TEST);
+    experiment.run(&mut context)?;
+    let estimate = experiment.seconds(inputs, &Effort::TEST);
     let (values, _) = context.finish();
     assert!(!steps.is_empty() && steps.is_sorted(), "{name}: progress goes backwards");
     assert!(estimate > 0.0, "{name}: {estimate}");
@@ -144,6 +146,47 @@ fn dxr_chunks() {
     assert_eq!(of("range table"), [4.0 * 14.0]);
     assert_eq!(of("bytes a prefix"), [(4.0 * 65_536.0 + 56.0) / 12.0]);
     assert_eq!(of("resolved directly"), [100.0 * 65_532.0 / 65_536.0]);
+    // Each number that the page prints stands beside one of ours.
+    let printed =
+        |figure: &str| all.iter().filter(|it| it.figure == figure && it.paper.is_some()).count();
+    assert_eq!((printed("dxr-lengths"), printed("dxr-statistics")), (7 * 9, 13 + 1));
+}
+
+/// The counts of the DXR page's table are the page's, digit for digit.
+///
+/// The environment variable names the page's `linx.click.bz2`, compressed or not.
+#[test]
+fn counts_of_the_dxr_page() {
+    let Some(path) = std::env::var_os("LONGMATCH_LINX_CLICK") else {
+        eprintln!(
+            "skipped: set LONGMATCH_LINX_CLICK to the path of linx.click.bz2 (METHODOLOGY.md)"
+        );
+        return;
+    };
+    let (mut rib, mut hops) = (Rib::new(), NextHops::<Box<str>>::new());
+    let mut sink = |event: Event<'_>| {
+        let Event::Announce(IpPrefix::V4(prefix), hop) = event else {
+            return Err("not an IPv4 route".into());
+        };
+        let id: NextHopId = hops.acquire(hop.into())?;
+        rib.insert(prefix, id)?;
+        Ok(())
+    };
+    load_path(path, &Options::default(), &mut sink).unwrap();
+    // The page states 513,643 prefixes in its list of files and 513,644 in rt.stat.
+    assert!([513_643, 513_644].contains(&rib.len()), "{} prefixes", rib.len());
+    let hops: std::collections::BTreeSet<_> = rib.iter().map(|route| route.next_hop).collect();
+    assert_eq!(hops.len(), 239, "next hops");
+    let all = run("dxr-chunks", &inputs(rib, Rib::new())).unwrap();
+    assert!(values(&all, "ipv4", "", "longest chunk of any K")[0] <= 256.0);
+    let experiment = Experiment::named("dxr-chunks").unwrap();
+    let (facts, names) = (Facts::new(), &experiment.names);
+    let table = [Values { all: all.iter().collect(), facts: &facts, names }];
+    let exact = |it: &&Claim| matches!(it.judge, Judge::Exact(..));
+    for claim in experiment.claims.iter().filter(exact) {
+        let judgement = claim.judge(&table).remove(0).1;
+        assert_eq!(judgement.verdict, Verdict::Holds, "{}: {}", claim.id, judgement.reason);
+    }
 }
 
 /// 70,000 routes with as many next hops, more than 16 bits can number.
@@ -347,12 +390,12 @@ fn packets_have_rates_by_batch_size() {
 /// same page.
 #[test]
 fn a_whole_report() {
-    let dir = std::env::temp_dir().join(format!("longmatch-whole-report-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).unwrap();
+    let temp = tempfile::tempdir().unwrap();
+    let dir = temp.path();
     let inputs = inputs(table4(), table6());
     let experiments = Experiment::all().collect();
     let report = Report { inputs: &inputs, effort: Effort::TEST, experiments };
-    let (records, kept) = report.run(&dir, &mut |_| ()).unwrap();
+    let (records, kept) = report.run(dir, &mut |_| ()).unwrap();
     assert_eq!((kept, records.wrong()), (0, 0));
     for (outcome, values) in &records.experiments {
         assert!(values.is_empty() != outcome.absent.is_empty(), "{}", outcome.experiment);
@@ -364,10 +407,9 @@ fn a_whole_report() {
     );
     assert!(parsed.is_ok(), "{:?}", parsed.err());
     assert!(page::claims(&records).iter().sum::<usize>() > 40);
-    assert_eq!(page::html(&Records::read(&dir).unwrap()), html);
+    assert_eq!(page::html(&Records::read(dir).unwrap()), html);
     assert!(!page::markdown(&records).is_empty());
-    let (_, kept) = report.run(&dir, &mut |_| ()).unwrap();
+    let (_, kept) = report.run(dir, &mut |_| ()).unwrap();
     let present = records.experiments.iter().filter(|(it, _)| it.absent.is_empty()).count();
     assert_eq!(kept, present);
-    std::fs::remove_dir_all(&dir).unwrap();
 }

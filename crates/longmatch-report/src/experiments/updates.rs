@@ -1,14 +1,13 @@
 //! Replays of updates, given or synthetic.
 
-use core::time::Duration;
 use std::thread;
 
 use longmatch::{Change, EngineSpec, Rib, Route};
-use longmatch_bench::{BenchFamily, Replay, ReplayRecord, Xorshift, pin};
+use longmatch_bench::{BenchFamily, Replay, ReplayRecord, Xorshift};
 
-use crate::context::{ExperimentContext, WRONG};
+use crate::context::WRONG;
 use crate::declaration::Absence;
-use crate::inputs::{Inputs, Named, SEED};
+use crate::inputs::{Named, SEED};
 
 /// Number of synthetic updates if none are given.
 const SYNTHETIC: usize = 200_000;
@@ -16,37 +15,6 @@ const SYNTHETIC: usize = 200_000;
 const OF: usize = 23_446;
 /// Withdrawals among them; synthetic updates have the same share.
 const WITHDRAWALS: usize = 5_305;
-
-/// The name and the updates of a given stream, as far as they are of the family.
-pub(super) type Given<'a, F> = Option<(&'a str, &'a [Change<F>])>;
-
-/// Work on one table of either family and its updates.
-pub(super) trait OnUpdates {
-    /// Does the work.
-    fn on_table<F: BenchFamily>(
-        &self,
-        context: &mut ExperimentContext<'_>,
-        named: Named<'_, F>,
-        given: Given<'_, F>,
-    );
-}
-
-/// Does the work on the first table of each family.
-pub(super) fn on_updates(context: &mut ExperimentContext<'_>, work: &impl OnUpdates) {
-    let inputs = context.inputs;
-    let updates = inputs.updates.as_ref();
-    if let Some(named) = inputs.ipv4().first() {
-        work.on_table(context, *named, updates.map(|it| (&it.name[..], &it.ipv4[..])));
-    }
-    if let Some(named) = inputs.ipv6().first() {
-        work.on_table(context, *named, updates.map(|it| (&it.name[..], &it.ipv6[..])));
-    }
-}
-
-/// The number of tables on which [`on_updates`] works.
-pub(super) fn tables(inputs: &Inputs) -> f64 {
-    (inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1)) as f64
-}
 
 /// Requires a CPU for the reader and another for the writer.
 ///
@@ -61,30 +29,25 @@ pub(super) fn two_cpus() -> Result<(), Absence> {
     }
 }
 
-/// A named stream of updates.
-pub(super) struct Stream<F: BenchFamily> {
-    /// The name, with the number of updates.
-    pub name: String,
-    /// The updates, in order.
-    pub changes: Vec<Change<F>>,
-}
-
-/// The given updates, or synthetic ones if there are none of the family; at most `limit`.
-pub(super) fn stream<F: BenchFamily>(rib: &Rib<F>, given: Given<'_, F>, limit: usize) -> Stream<F> {
-    match given {
+/// The given updates, or synthetic ones if there are none of the family, at most `limit`; with their number in words.
+pub(super) fn stream<F: BenchFamily>(
+    named: Named<'_, F>,
+    limit: usize,
+) -> (String, Vec<Change<F>>) {
+    match named.updates {
         Some((name, all)) if !all.is_empty() => {
             let changes = all[..all.len().min(limit)].to_vec();
-            Stream { name: format!("{name}: {} updates", changes.len()), changes }
+            (format!("{name}: {} updates", changes.len()), changes)
         }
         _ => {
-            let changes = synthetic(rib, SYNTHETIC.min(limit));
+            let changes = synthetic(named.rib, SYNTHETIC.min(limit));
             let name = format!(
                 "{} synthetic updates: next hops of random routes change, and {:.0} % withdraw one; give real ones \
                  with --updates",
                 changes.len(),
                 WITHDRAWALS as f64 * 100.0 / OF as f64
             );
-            Stream { name, changes }
+            (name, changes)
         }
     }
 }
@@ -108,35 +71,19 @@ fn synthetic<F: BenchFamily>(rib: &Rib<F>, count: usize) -> Vec<Change<F>> {
     (0..count).map(|_| change()).collect()
 }
 
-/// Replays changes, one a commit, without readers, and compares the table with its routes afterwards.
+/// Replays changes and compares the table with its routes afterwards.
 ///
 /// # Errors
 /// If the engine cannot hold the table, or an answer is wrong at the end: the reason.
-pub(super) fn replay<F: BenchFamily>(
+pub(super) fn replayed<F: BenchFamily>(
     spec: &str,
-    rib: &Rib<F>,
-    changes: &[Change<F>],
+    replay: &Replay<'_, F>,
 ) -> Result<ReplayRecord, String> {
     let spec: EngineSpec = spec.parse().expect("a spec of an engine");
-    let replay = Replay {
-        rib,
-        changes,
-        batch: 1,
-        pace: None,
-        readers: 0,
-        keys: &[],
-        idle: Duration::ZERO,
-        idle_after: false,
-        verify_every: None,
-        full: false,
-    };
-    let writer = replay.writer(&spec).map_err(|error| error.to_string())?;
-    pin::to(0);
-    let record = replay.run(writer, &spec, &mut |_| {}).map_err(|error| error.to_string());
-    pin::free();
-    match record {
-        Ok(record) if !record.is_right() => Err(format!("{} {WRONG}", record.mismatches)),
-        record => record,
+    let record = replay.run(&spec, &mut |_| {}).map_err(|error| error.to_string())?;
+    match record.is_right() {
+        true => Ok(record),
+        false => Err(format!("{} {WRONG}", record.mismatches)),
     }
 }
 
@@ -150,9 +97,10 @@ mod tests {
     #[test]
     fn synthetic_updates_are_of_the_table() {
         let rib = table4();
-        let stream = stream(&rib, None, 10_000);
-        assert_eq!(stream.changes.len(), 10_000);
-        assert!(stream.name.starts_with("10000 synthetic updates"), "{}", stream.name);
+        let named = Named { name: "t", rib: &rib, memory: None, updates: None };
+        let (name, changes) = stream(named, 10_000);
+        assert_eq!(changes.len(), 10_000);
+        assert!(name.starts_with("10000 synthetic updates"), "{name}");
         let withdrawn = |change: &&Change<Ipv4>| match change {
             Change::Withdraw(prefix) => rib.get(*prefix).is_some(),
             Change::Announce(route) => {
@@ -160,7 +108,7 @@ mod tests {
                 false
             }
         };
-        let withdrawn = stream.changes.iter().filter(withdrawn).count();
+        let withdrawn = changes.iter().filter(withdrawn).count();
         assert!((2000..2600).contains(&withdrawn), "{withdrawn} of 22.6 %");
     }
 
@@ -168,7 +116,8 @@ mod tests {
     fn given_updates_come_first() {
         let rib = table4();
         let given = synthetic(&rib, 5);
-        let stream = stream(&rib, Some(("day", &given)), 3);
-        assert_eq!((&stream.changes[..], &stream.name[..]), (&given[..3], "day: 3 updates"));
+        let updates = Some(("day", &given[..]));
+        let (name, changes) = stream(Named { name: "t", rib: &rib, memory: None, updates }, 3);
+        assert_eq!((&changes[..], &name[..]), (&given[..3], "day: 3 updates"));
     }
 }

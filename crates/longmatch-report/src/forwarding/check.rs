@@ -7,38 +7,31 @@ use std::time::Duration;
 use longmatch_bench::Oracle;
 use longmatch_forward::io::{PacketIo, Received};
 use longmatch_forward::packet::{ETHERNET_LEN, Parsed, parse};
-use longmatch_forward::{Fate, Forwarder, Port, PortId, Tally};
+use longmatch_forward::{Fate, Forwarder, Port, Tally};
 
 use super::family::ForwardFamily;
-use super::table::Compiled;
-use super::work::FrameSource;
+use super::work::{Batches, FrameSource, forward};
 
-/// Returns the number of packets, of at least `packets` from the start of the source, that are not forwarded as the
-/// routes say.
-///
-/// # Errors
-/// If the packet I/O fails.
-pub(crate) fn wrong<F: ForwardFamily, S: FrameSource>(
-    compiled: &Compiled,
-    ports: &[Arc<Port>],
-    source: &S,
-    destinations: &[F::Bits],
-    oracle: &Oracle<F>,
-    (batch, packets): (usize, usize),
-) -> io::Result<u64> {
-    let inner = source.frames(0)?;
-    let mut io = Checked::<F, _> { inner, oracle, ports, destinations, next: 0, right: 0 };
-    let mut reader = compiled.reader();
-    let mut forwarder = Forwarder::new(&mut reader, ports, batch);
-    let mut received = 0;
-    while received < packets {
-        match forwarder.forward(&mut io)? {
-            0 => break,
-            some => received += some,
-        }
+impl<S: FrameSource> Batches<'_, S> {
+    /// Returns the number of packets, of at least `packets` from the start of the source, that are not forwarded as the
+    /// routes say.
+    ///
+    /// # Errors
+    /// If the packet I/O fails.
+    pub fn wrong<F: ForwardFamily>(
+        &self,
+        destinations: &[F::Bits],
+        oracle: &Oracle<F>,
+        packets: usize,
+    ) -> io::Result<u64> {
+        let (inner, ports) = (self.source.frames(0)?, self.ports);
+        let mut io = Checked::<F, _> { inner, oracle, ports, destinations, next: 0, right: 0 };
+        let mut reader = self.compiled.reader();
+        let mut forwarder = Forwarder::new(&mut reader, ports, self.batch);
+        let received = forward(&mut forwarder, &mut io, packets)? as u64;
+        let all_forwarded = forwarder.tally().forwarded == received;
+        Ok(received - if all_forwarded { io.right } else { 0 })
     }
-    let all_forwarded = forwarder.tally().forwarded == received as u64;
-    Ok(received.max(packets) as u64 - if all_forwarded { io.right } else { 0 })
 }
 
 /// Packet I/O that compares each frame with what the routes demand before it leaves.
@@ -63,29 +56,16 @@ impl<F: ForwardFamily, I: PacketIo> Checked<'_, F, I> {
         let frame = self.inner.frame(place);
         // This checks the checksum of an IPv4 header too.
         let parsed = parse(frame, None);
+        let len = match parsed {
+            Parsed::Ipv4 { len, .. } | Parsed::Ipv6 { len, .. } => ETHERNET_LEN + usize::from(len),
+            Parsed::Stop(_) => return false,
+        };
         F::destination(parsed) == Some(destination)
-            && leaves(fate) == packet_len(parsed).map(|len| (port.id, len))
+            && matches!(fate, Fate::Transmit { port: id, len: sent }
+                if id == port.id && usize::from(sent) == len)
             && frame[..6] == neighbour
             && frame[6..12] == port.mac.0
             && frame[F::TTL] == 63
-    }
-}
-
-/// Returns the port and the length of a frame that is sent.
-fn leaves(fate: Fate) -> Option<(PortId, usize)> {
-    match fate {
-        Fate::Transmit { port, len } => Some((port, usize::from(len))),
-        Fate::Stop(_) => None,
-    }
-}
-
-/// Returns the length of a packet with its Ethernet header.
-fn packet_len(parsed: Parsed) -> Option<usize> {
-    match parsed {
-        Parsed::Ipv4 { len, .. } | Parsed::Ipv6 { len, .. } => {
-            Some(ETHERNET_LEN + usize::from(len))
-        }
-        Parsed::Stop(_) => None,
     }
 }
 

@@ -10,10 +10,9 @@ mod table;
 mod work;
 
 pub(crate) use capture::CapturedFrames;
-pub(crate) use check::wrong;
 pub(crate) use family::ForwardFamily;
-pub(crate) use table::{ForwardingTable, PORTS, with_default};
-pub(crate) use work::{ForwardedPackets, FrameSource, GeneratedSource, batch_ticks};
+pub(crate) use table::{ForwardingTable, PORTS, forwarding_tables, with_default};
+pub(crate) use work::{Batches, ForwardedPackets, FrameSource};
 
 #[cfg(test)]
 mod tests;

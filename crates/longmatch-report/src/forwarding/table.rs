@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use longmatch::{EngineSpec, NextHopId, Prefix, Rib, Table, TableReader};
+use longmatch::{NextHopId, Prefix, Rib, TableReader};
 use longmatch_forward::{Port, Target};
 
-use crate::engine_set::EngineUnderTest;
+use crate::declaration::EngineUnderTest;
+use crate::engine_set::with_wider;
 use crate::inputs::Named;
 
 use super::family::ForwardFamily;
@@ -27,13 +28,8 @@ pub(crate) fn with_default<F: ForwardFamily>(rib: &Rib<F>) -> Rib<F> {
     rib
 }
 
-/// A forwarding table of one engine.
-pub(crate) struct ForwardingTable {
-    /// The engine.
-    pub engine: EngineUnderTest,
-    /// The compiled table, or the reason why the engine refuses it.
-    pub compiled: Result<Compiled, String>,
-}
+/// An engine with its forwarding table, or the reason why it refuses the routes.
+pub(crate) type ForwardingTable = (EngineUnderTest, Result<Compiled, String>);
 
 /// A compiled forwarding table. It does not change, so its writer has ended.
 pub(crate) struct Compiled(Mutex<TableReader<Target>>);
@@ -45,43 +41,18 @@ impl Compiled {
     }
 }
 
-impl ForwardingTable {
-    /// Compiles a table for each engine.
-    ///
-    /// An engine that refuses the table stays in the list with its reason; the first wider variant that holds the table
-    /// follows it.
-    ///
-    /// # Panics
-    /// If a spec is malformed.
-    pub fn all<F: ForwardFamily>(
-        named: Named<'_, F>,
-        ports: &[Arc<Port>],
-        engines: &[(&str, &str)],
-    ) -> Vec<Self> {
-        let table = F::spread(named.rib, ports).map_err(|error| error.to_string());
-        let mut all = Vec::new();
-        for engine in engines
-            .iter()
-            .map(|it| EngineUnderTest { alias: it.1.into(), ..EngineUnderTest::new(it.0) })
-        {
-            let mut spec: EngineSpec = engine.spec.parse().expect("a valid engine spec");
-            spec.memory = named.memory;
-            let compiled = table.clone().and_then(|table| compile::<F>(table, &spec));
-            let refused = compiled.is_err();
-            all.push(Self { engine: engine.clone(), compiled });
-            let Ok(table) = &table else { continue };
-            for wider in spec.wider().into_iter().filter(|_| refused) {
-                if let Ok(compiled) = compile::<F>(table.clone(), &wider) {
-                    all.push(Self { engine: engine.wider(&wider), compiled: Ok(compiled) });
-                    break;
-                }
-            }
-        }
-        all
-    }
-}
-
-fn compile<F: ForwardFamily>(table: Table<Target>, spec: &EngineSpec) -> Result<Compiled, String> {
-    let writer = table.live(F::table_spec(spec.clone())).map_err(|error| error.to_string())?;
-    Ok(Compiled(Mutex::new(writer.reader())))
+/// Compiles a table for each engine, as [`with_wider`] does.
+///
+/// # Panics
+/// If a spec is malformed.
+pub(crate) fn forwarding_tables<F: ForwardFamily>(
+    named: Named<'_, F>,
+    ports: &[Arc<Port>],
+    engines: &[EngineUnderTest],
+) -> Vec<ForwardingTable> {
+    let table = F::spread(named.rib, ports).map_err(|error| error.to_string());
+    with_wider(engines, named.memory, |_, spec| {
+        let writer = table.clone()?.live(F::table_spec(spec.clone()));
+        Ok(Compiled(Mutex::new(writer.map_err(|error| error.to_string())?.reader())))
+    })
 }

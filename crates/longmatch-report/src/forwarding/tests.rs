@@ -2,18 +2,21 @@
 
 use longmatch::{Ipv4, Ipv6, NextHopId, Prefix, Rib};
 use longmatch_bench::testing::{table4, table6};
-use longmatch_bench::{Oracle, PassConfig, TimedWork, Traffic, measure};
+use longmatch_bench::{Mode, Oracle, RunConfig, TimedWork, Traffic, measure};
 use longmatch_forward::Forwarder;
 use longmatch_forward::io::{Null, PacketIo};
 
+use super::table::Compiled;
 use super::*;
+use crate::declaration::EngineUnderTest;
 use crate::inputs::Named;
 
-const ENGINES: [(&str, &str); 3] = [("radix", "Radix"), ("spider:lanes=16", ""), ("folio", "")];
-
-fn tables<F: ForwardFamily>(rib: &Rib<F>) -> Vec<ForwardingTable> {
-    let named = Named { name: "small", rib, memory: None };
-    ForwardingTable::all(named, &Null::ports(PORTS), &ENGINES)
+/// The tables of three engines, each with the engine's name.
+fn tables<F: ForwardFamily>(rib: &Rib<F>) -> Vec<(String, Compiled)> {
+    let named = Named { name: "small", rib, memory: None, updates: None };
+    let engines = ["radix", "spider:lanes=16", "folio"].map(EngineUnderTest::new);
+    let all = forwarding_tables(named, &Null::ports(PORTS), &engines);
+    all.into_iter().map(|(engine, compiled)| (engine.spec, compiled.unwrap())).collect()
 }
 
 fn destinations<F: ForwardFamily>(rib: &Rib<F>) -> Vec<F::Bits> {
@@ -30,18 +33,16 @@ fn assert_forwarded<F: ForwardFamily>(rib: &Rib<F>) {
     let frames = F::frames(&ports, &destinations).unwrap();
     let captured = CapturedFrames::new(&frames).unwrap();
     assert_eq!(captured.destinations(), destinations.len());
-    let generated = GeneratedSource(frames);
     let (oracle, other) = (Oracle::new(&rib), Oracle::new(&Rib::<F>::new()));
-    for table in tables(&rib) {
-        let compiled = table.compiled.as_ref().unwrap();
+    for (engine, compiled) in &tables(&rib) {
         for batch in [1, 16, 256] {
-            let ask = (batch, 5000);
             let by = |oracle| {
-                let generated = wrong(compiled, &ports, &generated, &destinations, oracle, ask);
-                let captured = wrong(compiled, &ports, &captured, &destinations, oracle, ask);
-                [generated.unwrap(), captured.unwrap()]
+                let generated = Batches { compiled, ports: &ports, source: &frames, batch };
+                let captured = Batches { compiled, ports: &ports, source: &captured, batch };
+                let generated = generated.wrong(&destinations, oracle, 5000);
+                [generated.unwrap(), captured.wrong(&destinations, oracle, 5000).unwrap()]
             };
-            assert_eq!(by(&oracle), [0; 2], "{} in batches of {batch}", table.engine.spec);
+            assert_eq!(by(&oracle), [0; 2], "{engine} in batches of {batch}");
             assert!(by(&other).iter().all(|wrong| *wrong >= 5000), "every packet is wrong");
         }
     }
@@ -59,15 +60,13 @@ fn one_wrong_route_is_found() {
     let mut changed = right.clone();
     changed.insert("10.1.0.0/16".parse().unwrap(), NextHopId::new(77).unwrap()).unwrap();
     let destinations = destinations(&right);
-    let source = GeneratedSource(Ipv4::frames(&ports, &destinations).unwrap());
-    let all = destinations.len();
+    let source = &Ipv4::frames(&ports, &destinations).unwrap();
     let here = |addr: &&u32| **addr >> 16 == 0x0a01 && **addr != 0x0a01_ffff;
     let expected = destinations.iter().filter(here).count() as u64;
     let oracle = Oracle::new(&right);
-    for table in tables(&changed) {
-        let compiled = table.compiled.as_ref().unwrap();
-        let ask = (1, all);
-        let found = wrong::<Ipv4, _>(compiled, &ports, &source, &destinations, &oracle, ask);
+    for (_, compiled) in &tables(&changed) {
+        let batches = Batches { compiled, ports: &ports, source, batch: 1 };
+        let found = batches.wrong(&destinations, &oracle, destinations.len());
         assert_eq!((found.unwrap(), expected > 0), (expected, true));
     }
 }
@@ -76,14 +75,14 @@ fn one_wrong_route_is_found() {
 #[test]
 fn stopped_packets_are_counted() {
     let (ports, rib) = (Null::ports(PORTS), table4());
-    let source = GeneratedSource(Ipv4::frames(&ports, &[0x0a00_0001, 0x0808_0808]).unwrap());
-    let config = PassConfig { seconds: 1e-4, passes: 2, threads: 2, pin: false };
+    let source = &Ipv4::frames(&ports, &[0x0a00_0001, 0x0808_0808]).unwrap();
+    let config = RunConfig { seconds: 1e-4, passes: 2, threads: 2, ..RunConfig::new(Mode::One) };
     for (rib, all_forwarded) in [(rib.clone(), false), (with_default(&rib), true)] {
         let tables = tables(&rib);
         let works: Vec<_> = tables
             .iter()
-            .map(|it| it.compiled.as_ref().unwrap())
-            .map(|it| ForwardedPackets::new(it, &ports, &source, 32, (2, 2)))
+            .map(|(_, compiled)| Batches { compiled, ports: &ports, source, batch: 32 })
+            .map(|batches| ForwardedPackets::new(batches, (2, 2)))
             .collect();
         let dynamic: Vec<_> = works.iter().map(|it| it as &dyn TimedWork).collect();
         let results = measure(&dynamic, &config).unwrap();
@@ -95,12 +94,10 @@ fn stopped_packets_are_counted() {
 #[test]
 fn batches_have_times() {
     let (ports, rib) = (Null::ports(PORTS), with_default(&table6()));
-    let source = GeneratedSource(Ipv6::frames(&ports, &[1 << 125]).unwrap());
-    for table in tables(&rib) {
-        let compiled = table.compiled.as_ref().unwrap();
-        let (counter, ticks) = batch_ticks(compiled, &ports, &source, (8, 100)).unwrap();
-        assert!(counter.ns_per_tick > 0.0);
-        assert!(ticks.len() == 100 && ticks.iter().all(|ticks| *ticks > 0));
+    let source = &Ipv6::frames(&ports, &[1 << 125]).unwrap();
+    for (_, compiled) in &tables(&rib) {
+        let ticks = Batches { compiled, ports: &ports, source, batch: 8 }.ticks(100).unwrap();
+        assert!(ticks.len() == 100 && ticks.mean_ns() > 0.0);
     }
 }
 
@@ -139,9 +136,9 @@ fn captures_are_read_again_and_again() {
     assert_eq!(io.frame(0)[30], 192);
     let tables = tables(&rib);
     let mut io = captured.frames(0).unwrap();
-    let mut reader = tables[0].compiled.as_ref().unwrap().reader();
+    let mut reader = tables[0].1.reader();
     let mut forwarder = Forwarder::new(&mut reader, &ports, 6);
     assert_eq!(forwarder.forward(&mut io).unwrap(), 6);
-    let bytes: u64 = io.finish().unwrap().iter().map(capture::CountedBytes::count).sum();
+    let bytes: u64 = io.finish().unwrap().iter().map(|it| it.0).sum();
     assert_eq!(bytes, 2 * 24 + 6 * (16 + 60));
 }

@@ -11,6 +11,7 @@ use longmatch_forward::io::{Generated, GeneratedFrames, Null, PacketIo};
 use longmatch_forward::{Forwarder, Port};
 
 use super::table::{Compiled, PORTS};
+use crate::distribution::Ticks;
 
 /// The least number of packets in a pass.
 const LEAST: usize = 1 << 14;
@@ -33,27 +34,60 @@ pub(crate) trait FrameSource: Sync {
 }
 
 /// Packets that are generated just before they are forwarded, into nothing.
-pub(crate) struct GeneratedSource(pub GeneratedFrames);
-
-impl FrameSource for GeneratedSource {
+impl FrameSource for GeneratedFrames {
     type Io = Generated<Null>;
 
     fn frames(&self, start: usize) -> io::Result<Self::Io> {
-        let frames = self.0.clone().starting_at(start);
+        let frames = self.clone().starting_at(start);
         Ok(Generated::new(Null::new(PORTS, frames.frame_len() as u16), frames))
     }
 
     fn destinations(&self) -> usize {
-        self.0.destinations()
+        self.destinations()
     }
 }
 
-/// Packets forwarded in batches with one table.
+/// Batches of packets that are forwarded with one table.
+pub(crate) struct Batches<'a, S> {
+    /// The table.
+    pub compiled: &'a Compiled,
+    pub ports: &'a [Arc<Port>],
+    /// The packets.
+    pub source: &'a S,
+    /// Packets in a batch.
+    pub batch: usize,
+}
+
+impl<S: FrameSource> Batches<'_, S> {
+    /// Returns the ticks of `count` batches, each from its reception to its dispatch.
+    ///
+    /// # Errors
+    /// If the packet I/O fails.
+    pub fn ticks(&self, count: usize) -> io::Result<Ticks<u64>> {
+        pin::to(0);
+        let counter = Counter::here();
+        let timed = (|| {
+            let mut io = self.source.frames(0)?;
+            let mut reader = self.compiled.reader();
+            let mut forwarder = Forwarder::new(&mut reader, self.ports, self.batch);
+            let mut all = vec![0; count];
+            // Brings the table into the caches.
+            forward(&mut forwarder, &mut io, self.batch * count / 4)?;
+            for took in &mut all {
+                let mut result = Ok(0);
+                *took = ticks((), |()| result = forwarder.forward(&mut io));
+                result?;
+            }
+            Ok(all)
+        })();
+        pin::free();
+        timed.map(|all| Ticks::new(counter, all))
+    }
+}
+
+/// Passes of packets that are forwarded in batches.
 pub(crate) struct ForwardedPackets<'a, S> {
-    compiled: &'a Compiled,
-    ports: &'a [Arc<Port>],
-    source: &'a S,
-    batch: usize,
+    batches: Batches<'a, S>,
     /// Threads and passes, which share the list of packets.
     parts: (usize, usize),
     /// Packets of timed passes that were not forwarded.
@@ -61,15 +95,9 @@ pub(crate) struct ForwardedPackets<'a, S> {
 }
 
 impl<'a, S: FrameSource> ForwardedPackets<'a, S> {
-    /// Prepares batches of this many packets, for so many threads and passes.
-    pub fn new(
-        compiled: &'a Compiled,
-        ports: &'a [Arc<Port>],
-        source: &'a S,
-        batch: usize,
-        parts: (usize, usize),
-    ) -> Self {
-        Self { compiled, ports, source, batch, parts, stopped: AtomicU64::new(0) }
+    /// Prepares batches for so many threads and passes.
+    pub fn new(batches: Batches<'a, S>, parts: (usize, usize)) -> Self {
+        Self { batches, parts, stopped: AtomicU64::new(0) }
     }
 
     /// Returns the number of packets of all passes so far that were not forwarded.
@@ -81,10 +109,11 @@ impl<'a, S: FrameSource> ForwardedPackets<'a, S> {
     fn run(&self, part: Part) -> io::Result<Done> {
         let (threads, passes) = self.parts;
         let number = part.pass * threads + part.thread;
-        let start = self.source.destinations() / (threads * passes).max(1) * number;
-        let mut io = self.source.frames(start)?;
-        let mut reader = self.compiled.reader();
-        let mut forwarder = Forwarder::new(&mut reader, self.ports, self.batch);
+        let Batches { compiled, ports, source, batch } = &self.batches;
+        let start = source.destinations() / (threads * passes).max(1) * number;
+        let mut io = source.frames(start)?;
+        let mut reader = compiled.reader();
+        let mut forwarder = Forwarder::new(&mut reader, ports, *batch);
         forward(&mut forwarder, &mut io, WARM_UP)?;
         let begin = Instant::now();
         let units = forward(&mut forwarder, &mut io, part.units)?;
@@ -96,7 +125,7 @@ impl<'a, S: FrameSource> ForwardedPackets<'a, S> {
 }
 
 /// Forwards at least this many packets and returns their number.
-fn forward(
+pub(super) fn forward(
     forwarder: &mut Forwarder<'_>,
     io: &mut impl PacketIo,
     packets: usize,
@@ -126,34 +155,4 @@ impl<S: FrameSource> TimedWork for ForwardedPackets<'_, S> {
             Done { units: 0, took: std::time::Duration::ZERO }
         })
     }
-}
-
-/// Returns the ticks of `count` batches, each from its reception to its dispatch.
-///
-/// # Errors
-/// If the packet I/O fails.
-pub(crate) fn batch_ticks<S: FrameSource>(
-    compiled: &Compiled,
-    ports: &[Arc<Port>],
-    source: &S,
-    (batch, count): (usize, usize),
-) -> io::Result<(Counter, Vec<u64>)> {
-    pin::to(0);
-    let counter = Counter::here();
-    let timed = (|| {
-        let mut io = source.frames(0)?;
-        let mut reader = compiled.reader();
-        let mut forwarder = Forwarder::new(&mut reader, ports, batch);
-        let mut all = vec![0; count];
-        // Brings the table into the caches.
-        forward(&mut forwarder, &mut io, batch * count / 4)?;
-        for took in &mut all {
-            let mut result = Ok(0);
-            *took = ticks((), |()| result = forwarder.forward(&mut io));
-            result?;
-        }
-        Ok(all)
-    })();
-    pin::free();
-    timed.map(|all| (counter, all))
 }

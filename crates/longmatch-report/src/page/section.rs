@@ -1,6 +1,6 @@
 //! Sections of the page: experiments with their figures and judged claims.
 
-use crate::claim::{Claim, Judgement, Values, Verdict};
+use crate::claim::{Claim, Judgement, Names, Values, Verdict};
 use crate::experiment::Experiment;
 use crate::model::Figure;
 use crate::record::{Outcome, Value};
@@ -39,7 +39,7 @@ fn section<'r>(
             claims.push((claim, String::new(), judgement));
             continue;
         }
-        let tables = tables(&all, &claim.family, records);
+        let tables = tables(&all, &claim.family, &experiment.names, records);
         let names: Vec<String> =
             tables.iter().map(|it| it.all.first().map_or("", |it| &it.table).to_owned()).collect();
         for (table, judgement) in claim.judge(&tables) {
@@ -50,12 +50,17 @@ fn section<'r>(
 }
 
 /// Groups the values of a family by table.
-fn tables<'v>(values: &[&'v Value], family: &str, records: &'v Records) -> Vec<Values<'v>> {
+fn tables<'v>(
+    values: &[&'v Value],
+    family: &str,
+    names: &'v Names,
+    records: &'v Records,
+) -> Vec<Values<'v>> {
     let mut tables: Vec<Values<'v>> = Vec::new();
     for value in values.iter().filter(|it| it.family == family) {
         match tables.iter_mut().find(|it| it.all[0].table == value.table) {
             Some(table) => table.all.push(value),
-            None => tables.push(Values { all: vec![value], facts: &records.run.facts }),
+            None => tables.push(Values { all: vec![value], facts: &records.run.facts, names }),
         }
     }
     tables

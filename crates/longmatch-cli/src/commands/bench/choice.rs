@@ -22,8 +22,9 @@ pub fn print_choices<F: CliFamily + BenchFamily>(
     comparison: &Comparison<'_, F>,
 ) -> Result<(), CliError> {
     for (choice, title, taken) in comparison.choices() {
-        let AutoChoice { spec, cycles, .. } = choice;
-        let (taken, predicted) = (bytes(taken as u64), bytes(choice.bytes));
+        let AutoChoice { spec, choice, .. } = choice;
+        let cycles = choice.prediction.cycles;
+        let (taken, predicted) = (bytes(taken as u64), bytes(choice.prediction.bytes));
         writeln!(
             out,
             "{}: {spec} chose {}; predicted: {cycles:.1} cycles a lookup, {predicted} ({taken})",
@@ -33,7 +34,7 @@ pub fn print_choices<F: CliFamily + BenchFamily>(
         writeln!(out, "  {}", out.dim(order(comparison, spec)))?;
         if !choice.tried.is_empty() {
             let tried = choice.tried.iter();
-            let tried = tried.map(|it| format!("{} {:.1}", it.engine, it.ns_per_lookup));
+            let tried = tried.map(|it| format!("{} {:.1}", it.spec, it.nanoseconds));
             let tried = tried.collect::<Vec<_>>().join(", ");
             writeln!(out, "  {}", out.dim(format!("tried, in ns a lookup: {tried}")))?;
         }
@@ -57,12 +58,12 @@ fn order<F: BenchFamily>(comparison: &Comparison<'_, F>, spec: &str) -> String {
 pub fn compare(out: &mut Out, records: &[Measurement]) -> Result<(), CliError> {
     for record in records {
         for choice in &record.auto {
-            let Some((share, best)) = choice.of_best.zip(choice.best.as_ref()) else { continue };
+            let Some((share, best)) = &choice.best else { continue };
             let verdict = match *best == record.title() {
                 true => "the best".to_owned(),
                 false => format!("{share:.2} of the best ({})", shortened(best)),
             };
-            let (spec, mode) = (&choice.spec, record.mode);
+            let (spec, mode) = (&choice.spec, &record.about.mode);
             writeln!(out, "  {spec} chose {}, {mode}: {verdict}", record.engine)?;
         }
     }

@@ -225,7 +225,7 @@ impl Bench<'_> {
         if self.args.json {
             // The structures are the same under all traffic and in all modes.
             let mode = self.modes.first().filter(|_| first).map(|mode| mode.name());
-            let structures = records.iter().filter(|it| Some(it.mode) == mode);
+            let structures = records.iter().filter(|it| Some(&*it.about.mode) == mode);
             self.values(structures.flat_map(Measurement::structure))?;
             self.values(records.iter().flat_map(Measurement::values))?;
         } else {
@@ -258,13 +258,13 @@ impl Bench<'_> {
         records: &[Measurement],
         failed: &[Failed],
     ) -> Result<(), CliError> {
-        let settings = self.settings(workload, records);
+        let settings = self.settings(workload);
         let routes = plural(comparison.rib().len() as u64, "route");
         let table = format!("{routes}, {}", plural(comparison.next_hops() as u64, "next hop"));
         let out = &mut self.out;
         writeln!(out, "\n{}  {}", out.bold(title), out.dim(table))?;
         writeln!(out, "  {}", out.dim(settings))?;
-        let best = records.iter().filter_map(|record| record.mlps).fold(0.0, f64::max);
+        let best = records.iter().filter_map(Measurement::mlps).fold(0.0, f64::max);
         let mut grid = Grid::new([
             ("engine", Align::Left),
             ("mode", Align::Left),
@@ -277,21 +277,18 @@ impl Bench<'_> {
             (if self.args.roofline { "roofline" } else { "" }, Align::Right),
         ]);
         for record in records {
-            let span = match (record.spread.min, record.spread.max) {
-                (Some(min), Some(max)) => format!("{min:.1} to {max:.1}"),
-                _ => String::new(),
-            };
+            let span = record.passes.stats().map(|it| format!("{:.1} to {:.1}", it.min, it.max));
             let build = match &record.engine[..] {
                 ROOFLINE => String::new(),
                 _ => milliseconds(record.build_ms),
             };
             grid.row([
                 shortened(&record.title()),
-                record.mode.to_owned(),
+                record.about.mode.clone(),
                 rate_bar(out, record, best, BAR),
                 rate(record),
-                out.dim(span),
-                record.ns_per_lookup.map_or_else(String::new, |ns| format!("{ns:.2}")),
+                out.dim(span.unwrap_or_default()),
+                record.ns_per_lookup().map_or_else(String::new, |ns| format!("{ns:.2}")),
                 if record.bytes == 0 { "–".into() } else { bytes(record.bytes as u64) },
                 build,
                 record.roofline_ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}x")),
@@ -303,7 +300,7 @@ impl Bench<'_> {
     }
 
     /// Describes the settings of the rates, for the line below the title.
-    fn settings<F: BenchFamily>(&self, workload: &Workload<F>, records: &[Measurement]) -> String {
+    fn settings<F: BenchFamily>(&self, workload: &Workload<F>) -> String {
         let batch = match self.modes.contains(&Mode::Batch) {
             true => format!(", batches of {}", thousands(self.args.batch as u64)),
             false => String::new(),
@@ -313,12 +310,12 @@ impl Bench<'_> {
             KeyLayout::U64Pairs => " in pairs",
             KeyLayout::Network => " in network order",
         };
-        let keys = match records.first().map(|record| record.keys) {
-            None | Some(KeySource::Array) => {
+        let keys = match self.run_config(Mode::One).key_source::<F>(workload.traffic()) {
+            KeySource::Array => {
                 format!("array of {} keys{layout}", thousands(workload.keys().len() as u64))
             }
-            Some(KeySource::Counter) => "keys counted in the loop".to_owned(),
-            Some(generator) => format!("keys generated in the loop ({generator})"),
+            KeySource::Counter => "keys counted in the loop".to_owned(),
+            generator => format!("keys generated in the loop ({generator})"),
         };
         format!(
             "{keys}, {:.0} % routed; {}{batch}, {}; {} answers checked",
@@ -332,7 +329,7 @@ impl Bench<'_> {
 
 /// Draws a bar for the rate, or prints the number of wrong answers in its place.
 pub(super) fn rate_bar(out: &Out, record: &Measurement, best: f64, width: usize) -> String {
-    match record.mlps {
+    match record.mlps() {
         Some(mlps) => out.green(bar(mlps, best, width)),
         None => out.red(format!("{} WRONG", plural(record.mismatches, "answer"))),
     }
@@ -340,7 +337,7 @@ pub(super) fn rate_bar(out: &Out, record: &Measurement, best: f64, width: usize)
 
 /// Formats million lookups a second, or a dash.
 pub(super) fn rate(record: &Measurement) -> String {
-    record.mlps.map_or_else(|| "-".to_owned(), |mlps| format!("{mlps:.1}"))
+    record.mlps().map_or_else(|| "-".to_owned(), |mlps| format!("{mlps:.1}"))
 }
 
 /// Formats a time in milliseconds or seconds.

@@ -190,7 +190,6 @@ impl Command<'_> {
         replay: &Replay<'_, F>,
         spec: &EngineSpec,
     ) -> Result<ReplayRecord, ReplayError> {
-        let writer = replay.writer(spec).map_err(ReplayError::Compile)?;
         let label = format!("replaying {} {spec}", F::LABEL);
         let total = replay.changes.len() as u64;
         let mut progress = Progress::new(label, Some(total), "updates");
@@ -204,7 +203,7 @@ impl Command<'_> {
                 ));
             }
         };
-        replay.run(writer, spec, &mut on_step)
+        replay.run(spec, &mut on_step)
     }
 
     /// Returns the text of a next hop.

@@ -11,27 +11,30 @@ use crate::depths::{Depths, blocks};
 use crate::inputs::Named;
 use crate::record::Value;
 
-/// Counts the prefixes and next hops of every table.
-pub(in super::super) fn count_tables(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
-    for named in context.inputs.ipv4() {
-        count_table(context, named, "the table");
-        for (run, rib) in [("SYN1", syn1(named.rib)), ("SYN2", syn2(named.rib))] {
-            count_table(context, Named { rib: &rib, ..named }, run);
-        }
-        context.step(2.0);
+/// Counts the prefixes and next hops of a table, and of its shorter prefixes split in the paper's two ways.
+pub(in super::super) fn count_with_split(
+    context: &mut ExperimentContext<'_>,
+    named: Named<'_, Ipv4>,
+) -> Result<(), Absence> {
+    count_as(context, named, "the table");
+    for (run, rib) in [("SYN1", syn1(named.rib)), ("SYN2", syn2(named.rib))] {
+        count_as(context, Named { rib: &rib, ..named }, run);
     }
-    for named in context.inputs.ipv6() {
-        count_table(context, named, "the table");
-        context.step(1.0);
-    }
+    context.step(2.0);
     Ok(())
 }
 
-fn count_table<F: BenchFamily>(
+/// Counts the prefixes and next hops of a table.
+pub(in super::super) fn count<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, F>,
-    run: &str,
-) {
+) -> Result<(), Absence> {
+    count_as(context, named, "the table");
+    context.step(2.0);
+    Ok(())
+}
+
+fn count_as<F: BenchFamily>(context: &mut ExperimentContext<'_>, named: Named<'_, F>, run: &str) {
     let usual = if F::WIDTH == 32 { 24 } else { 48 };
     let long = named.rib.iter().filter(|route| route.prefix.len() > usual).count();
     let next_hops: HashSet<_> = named.rib.iter().map(|route| route.next_hop).collect();
@@ -47,20 +50,15 @@ fn count_table<F: BenchFamily>(
     }
 }
 
-/// Counts the addresses by matching length and depth.
-pub(in super::super) fn count_depths(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
-    for named in context.inputs.some_ipv4()? {
-        depths_of(context, named);
-        context.step(1.0);
-    }
-    Ok(())
-}
-
 /// Columns of the map: no route, then the lengths 0 to 32.
 const COLUMNS: usize = 34;
 const DEPTHS: usize = 33;
 
-fn depths_of(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>) {
+/// Counts the addresses by matching length and depth.
+pub(in super::super) fn count_depths(
+    context: &mut ExperimentContext<'_>,
+    named: Named<'_, Ipv4>,
+) -> Result<(), Absence> {
     let mut counts = [[0u64; DEPTHS]; COLUMNS];
     blocks(named.rib, &mut |block| {
         let column = block.matched.map_or(0, |len| usize::from(len) + 1);
@@ -91,7 +89,8 @@ fn depths_of(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>) {
     ] {
         context.count(place, named, "", (metric, unit), value);
     }
-    let Some(trace) = &context.inputs.trace else { return };
+    context.step(1.0);
+    let Some(trace) = &context.inputs.trace else { return Ok(()) };
     let depths = Depths::new(named.rib);
     let packets: Vec<u8> = trace.ipv4.iter().map(|address| depths.of(*address)).collect();
     for (metric, than) in [("packets deeper than 18", 18), ("packets deeper than 24", 24)] {
@@ -99,4 +98,5 @@ fn depths_of(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>) {
         let percent = deeper as f64 * 100.0 / packets.len().max(1) as f64;
         context.count(place, named, "", (metric, "%"), percent);
     }
+    Ok(())
 }

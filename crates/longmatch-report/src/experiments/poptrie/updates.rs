@@ -1,94 +1,62 @@
 //! What an update replaces, and how long it takes: section 4.9 of the Poptrie paper.
 
 use longmatch::Rib;
-use longmatch_bench::{BenchFamily, ReplayRecord, in_random_order};
+use longmatch_bench::{BenchFamily, ReplayRecord, in_random_order, pin};
 
-use crate::context::{ExperimentContext, Place, anchor, at};
+use crate::context::{ExperimentContext, Place, anchor};
 use crate::declaration::Absence;
-use crate::experiments::updates::{Given, OnUpdates, Stream, on_updates, replay, stream, tables};
-use crate::inputs::{Effort, Inputs, Named, SEED};
-use crate::record::Value;
+use crate::experiments::updates::{one_by_one, replayed, stream};
+use crate::inputs::{Effort, Named, SEED};
 use crate::whole_runs::written;
 
+/// The engine of the paper, with 18 direct bits.
 const POPTRIE18: &str = "poptrie:s=18";
-/// The engines that are patched.
-const ENGINES: [(&str, &str); 5] = [
-    (POPTRIE18, "Poptrie18"),
-    ("folio", ""),
-    ("dxr:d=18", "D18R"),
-    ("dir24_8", ""),
-    ("tree_bitmap", ""),
-];
-
 const FIGURE: &str = "poptrie-updates";
 
-pub(in super::super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
+pub(in super::super) fn seconds(engines: f64, effort: &Effort) -> f64 {
     let updates = effort.updates.min(1_300_000) as f64 * 2.0;
-    tables(inputs) * (ENGINES.len() as f64 * (updates * 1.5e-6 + 1.5))
+    engines * (updates * 1.5e-6 + 1.5)
 }
 
-pub(in super::super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
-    on_updates(context, &PatchedTable);
-    Ok(())
-}
-
-struct PatchedTable;
-
-impl OnUpdates for PatchedTable {
-    fn on_table<F: BenchFamily>(
-        &self,
-        context: &mut ExperimentContext<'_>,
-        named: Named<'_, F>,
-        given: Given<'_, F>,
-    ) {
-        let place = Place { figure: FIGURE, ..Place::default() };
-        let Stream { name, changes } = stream(named.rib, given, context.effort.updates);
-        let mut inserted = in_random_order(named.rib, SEED);
-        inserted.truncate(context.effort.updates);
-        let anchor = anchor::<F>(FIGURE, named.name);
-        context.condition(&anchor, "updates", name);
-        let order =
-            format!("{} routes in random order, seed {SEED}, into an empty table", inserted.len());
-        context.condition(&anchor, "inserted", order);
-        context.condition(&anchor, "commits", "one for each update, published before the next");
-        context.condition(&anchor, "threads", "the writer alone, on a CPU of its own");
-        let each = |count: u64| count as f64 / changes.len().max(1) as f64;
-        let whole = written(named.rib, &changes, 18);
-        let whole = [whole.arrays, whole.nodes, whole.leaves].map(each);
-        let empty = Rib::new();
-        for (spec, alias) in ENGINES {
-            let mut note = |metric: &str, unit: &str, value: Result<f64, String>| {
-                let (value, refused) = match value {
-                    Ok(value) => (Some(value), String::new()),
-                    Err(reason) => (None, reason),
-                };
-                let (metric, unit) = (metric.into(), unit.into());
-                let own = Value {
-                    engine: spec.into(),
-                    alias: alias.into(),
-                    metric,
-                    unit,
-                    value,
-                    refused,
-                    ..Value::default()
-                };
-                context.note(at(place, named, own));
-            };
-            match replay(spec, named.rib, &changes) {
-                Ok(record) => replaced(
-                    &record,
-                    (spec == POPTRIE18).then_some(whole),
-                    &mut |metric, unit, value| {
-                        note(metric, unit, Ok(value));
-                    },
-                ),
-                Err(reason) => note("update", "us", Err(reason)),
+pub(in super::super) fn on_table<F: BenchFamily>(
+    context: &mut ExperimentContext<'_>,
+    named: Named<'_, F>,
+) -> Result<(), Absence> {
+    let place = Place { figure: FIGURE, ..Place::default() };
+    let (name, changes) = stream(named, context.effort.updates);
+    let mut inserted = in_random_order(named.rib, SEED);
+    inserted.truncate(context.effort.updates);
+    let anchor = anchor::<F>(FIGURE, named.name);
+    context.condition(&anchor, "updates", name);
+    let order =
+        format!("{} routes in random order, seed {SEED}, into an empty table", inserted.len());
+    context.condition(&anchor, "inserted", order);
+    context.condition(&anchor, "commits", "one for each update, published before the next");
+    context.condition(&anchor, "threads", "the writer alone, on a CPU of its own");
+    let each = |count: u64| count as f64 / changes.len().max(1) as f64;
+    let whole = written(named.rib, &changes, 18);
+    let whole = [whole.arrays, whole.nodes, whole.leaves].map(each);
+    let empty = Rib::new();
+    for engine in &context.experiment.engines {
+        pin::to(0);
+        let replays = [one_by_one(named.rib, &changes), one_by_one(&empty, &inserted)];
+        let [updated, filled] = replays.map(|replay| replayed(&engine.spec, &replay));
+        pin::free();
+        let mut note = |metric: &str, unit: &str, value| {
+            context.quantity(place, named, engine, (metric, unit), value)
+        };
+        let whole = (engine.spec == POPTRIE18).then_some(whole);
+        match updated {
+            Ok(record) => {
+                replaced(&record, whole, &mut |metric, unit, value| note(metric, unit, Ok(value)))
             }
-            note("insertion", "us", replay(spec, &empty, &inserted).map(|record| record.mean_us));
-            context.step((changes.len() + inserted.len()) as f64 * 1.5e-6 + 1.5);
+            Err(reason) => note("update", "us", Err(reason)),
         }
-        context.count(place, named, "", ("inserted", ""), inserted.len() as f64);
+        note("insertion", "us", filled.map(|record| record.mean_us));
+        context.step((changes.len() + inserted.len()) as f64 * 1.5e-6 + 1.5);
     }
+    context.count(place, named, "", ("inserted", ""), inserted.len() as f64);
+    Ok(())
 }
 
 /// Calls `note` with every count and time of a replay.

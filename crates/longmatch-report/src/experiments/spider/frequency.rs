@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use longmatch_bench::{BenchFamily, Iteration, Mode, RunConfig, gigahertz};
+use longmatch_bench::{BenchFamily, Mode, RunConfig, Traffic, gigahertz};
 
-use crate::context::{ExperimentContext, OnTable, Place, anchor, on_first};
-use crate::declaration::{Absence, TrafficKind};
+use crate::context::{ExperimentContext, Place, anchor};
+use crate::declaration::{Absence, EngineUnderTest};
 use crate::distribution::{Ticks, time};
-use crate::engine_set::{EngineSet, EngineUnderTest};
+use crate::engine_set::EngineSet;
 use crate::frequency::{CPUS, Frequency};
-use crate::inputs::{Effort, Inputs, Named};
+use crate::inputs::{Effort, Named};
 
 const FIGURE_1: &str = "spider-fig1";
 const FIGURE_11: &str = "spider-fig11";
@@ -20,30 +20,12 @@ const CLOSE: f64 = 0.03;
 /// The most iterations of each engine whose latency is measured at a frequency.
 const ITERATIONS: usize = 1 << 20;
 
-pub(in super::super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
-    let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
-    tables as f64 * (effort.rates(4, true) + 4.0 * latencies(effort) + 1.0)
+pub(in super::super) fn seconds(engines: f64, effort: &Effort) -> f64 {
+    effort.rates(engines as usize, true) + engines * latencies(effort) + 1.0
 }
 
 fn latencies(effort: &Effort) -> f64 {
     effort.cycles.min(ITERATIONS) as f64 * 200e-9
-}
-
-pub(in super::super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
-    on_first(context, &Frequencies(Frequency::take(Path::new(CPUS))))
-}
-
-/// The control of the frequency, or the reason why only the one at hand can be measured.
-struct Frequencies(Result<Frequency, String>);
-
-impl Frequencies {
-    /// Returns the frequencies to measure at, in GHz: one if they cannot be set.
-    fn choices(&self) -> Vec<f64> {
-        match &self.0 {
-            Ok(frequency) => frequency.choices.iter().map(|khz| *khz as f64 / 1e6).collect(),
-            Err(_) => vec![gigahertz()],
-        }
-    }
 }
 
 /// An engine at a frequency.
@@ -63,60 +45,58 @@ impl Point {
     }
 }
 
-impl OnTable for Frequencies {
-    fn on_table<F: BenchFamily>(
-        &self,
-        context: &mut ExperimentContext<'_>,
-        named: Named<'_, F>,
-    ) -> Result<(), Absence> {
-        let mut engines = EngineUnderTest::declared(&context.experiment.engines);
-        // The paper has DXR for IPv4 only.
-        engines.retain(|it| F::WIDTH == 32 || !it.spec.starts_with("dxr"));
-        let set = EngineSet::apart(named, &engines);
-        let traffic = context.traffic(TrafficKind::SpiderRandom);
-        let workload = traffic.and_then(|traffic| context.workload(&set, &traffic));
-        let Some(workload) = workload else { return Ok(()) };
-        let mut all: Vec<(EngineUnderTest, Vec<Point>)> =
-            set.members.iter().map(|(engine, _)| (engine.clone(), Vec::new())).collect();
-        let config = RunConfig { generate: true, ..context.brief(Mode::One) };
-        for ghz in self.choices() {
-            if let Ok(frequency) = &self.0 {
-                let set = frequency.set((ghz * 1e6) as u64);
-                set.map_err(|error| Absence(format!("{ghz} GHz: {error}")))?;
-            }
-            let place = Place { figure: FIGURE_11, x: Some(ghz), ..Place::default() };
-            let measured = context.measure(place, &set, &workload, &config);
-            let count = context.effort.cycles.min(ITERATIONS);
-            let iteration =
-                |it: &EngineUnderTest| it.batch.map_or(Iteration::One, Iteration::Batch);
-            let step = latencies(&context.effort);
-            let (counter, timed) = time(&set, &iteration, count, &mut || context.step(step));
-            for it in timed {
-                let record = measured.iter().find(|own| own.engine.spec == it.engine.spec);
-                let mlps = record.and_then(|own| own.record()?.mlps);
-                let own = all.iter_mut().find(|own| own.0.spec == it.engine.spec);
-                let (Some(mlps), Some((_, points))) = (mlps, own) else { continue };
-                let ns = Ticks::count(counter, it.ticks).mean_ns();
-                points.push(Point { ghz, mlps, ns });
-            }
+/// Measures at the frequencies that can be set, or at the one at hand.
+pub(in super::super) fn on_table<F: BenchFamily>(
+    context: &mut ExperimentContext<'_>,
+    named: Named<'_, F>,
+) -> Result<(), Absence> {
+    let control = Frequency::take(Path::new(CPUS));
+    let choices: Vec<f64> = match &control {
+        Ok(frequency) => frequency.choices.iter().map(|khz| *khz as f64 / 1e6).collect(),
+        Err(_) => vec![gigahertz()],
+    };
+    let mut engines = context.experiment.engines.clone();
+    // The paper has DXR for IPv4 only.
+    engines.retain(|it| F::WIDTH == 32 || !it.spec.starts_with("dxr"));
+    let set = EngineSet::apart(named, &engines);
+    let Some(workload) = context.workload(&set, &Traffic::SpiderRandom) else { return Ok(()) };
+    let mut all: Vec<(EngineUnderTest, Vec<Point>)> =
+        set.members.iter().map(|(engine, _)| (engine.clone(), Vec::new())).collect();
+    let config = RunConfig { generate: true, ..context.brief(Mode::One) };
+    for ghz in choices.iter().copied() {
+        if let Ok(frequency) = &control {
+            let set = frequency.set((ghz * 1e6) as u64);
+            set.map_err(|error| Absence(format!("{ghz} GHz: {error}")))?;
         }
-        for (engine, points) in &all {
-            note(context, named, engine, points);
+        let place = Place { figure: FIGURE_11, x: Some(ghz), ..Place::default() };
+        let measured = context.measure(place, &set, &workload, &config);
+        let count = context.effort.cycles.min(ITERATIONS);
+        let step = latencies(&context.effort);
+        let (counter, timed) = time(&set, count, &mut || context.step(step));
+        for it in timed {
+            let record = measured.iter().find(|own| own.engine.spec == it.engine.spec);
+            let mlps = record.and_then(|own| own.record()?.mlps());
+            let own = all.iter_mut().find(|own| own.0.spec == it.engine.spec);
+            let (Some(mlps), Some((_, points))) = (mlps, own) else { continue };
+            points.push(Point { ghz, mlps, ns: Ticks::new(counter, it.ticks).mean_ns() });
         }
-        if let [low, .., high] = &self.choices()[..] {
-            let place = Place { figure: FIGURE_11, ..Place::default() };
-            context.count(place, named, "", ("lowest frequency", "GHz"), *low);
-            context.count(place, named, "", ("frequency ratio", ""), high / low);
-        }
-        let note = match &self.0 {
-            Ok(_) => format!("{:?} GHz", self.choices()),
-            Err(reason) => format!("the one at hand: {reason}"),
-        };
-        for figure in [FIGURE_1, FIGURE_11] {
-            context.condition(&anchor::<F>(figure, named.name), "frequencies", &note[..]);
-        }
-        Ok(())
     }
+    for (engine, points) in &all {
+        note(context, named, engine, points);
+    }
+    if let [low, .., high] = &choices[..] {
+        let place = Place { figure: FIGURE_11, ..Place::default() };
+        context.count(place, named, "", ("lowest frequency", "GHz"), *low);
+        context.count(place, named, "", ("frequency ratio", ""), high / low);
+    }
+    let note = match &control {
+        Ok(_) => format!("{choices:?} GHz"),
+        Err(reason) => format!("the one at hand: {reason}"),
+    };
+    for figure in [FIGURE_1, FIGURE_11] {
+        context.condition(&anchor::<F>(figure, named.name), "frequencies", &note[..]);
+    }
+    Ok(())
 }
 
 /// Notes an engine's points of Figure 1, and what the claims about Figure 11 compare.
