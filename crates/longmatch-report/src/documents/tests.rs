@@ -6,18 +6,10 @@ use crate::record::{Line, Outcome, Run, Value, write_ndjson};
 
 /// A value of an IPv4 table.
 fn value(figure: &str, engine: &str, run: &str, metric: &str, value: f64) -> Value {
-    let text = str::to_owned;
-    Value {
-        figure: text(figure),
-        table: text("ipv4"),
-        family: text("ipv4"),
-        routes: 1000,
-        engine: text(engine),
-        run: text(run),
-        metric: text(metric),
-        value: Some(value),
-        ..Value::default()
-    }
+    let texts = [figure, "ipv4", "ipv4", engine, run, metric].map(str::to_owned);
+    let [figure, table, family, engine, run, metric] = texts;
+    let (routes, value) = (1000, Some(value));
+    Value { figure, table, family, routes, engine, run, metric, value, ..Value::default() }
 }
 
 fn refused(it: Value, why: &str) -> Value {
