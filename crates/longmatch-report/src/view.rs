@@ -250,16 +250,18 @@ fn heat_map(metric: &str, values: &[&Value], axes: &[String; 2]) -> HeatMap {
 /// What a value is about, in the order of headings: engine, run configuration, place, quantity; and its unit.
 type Key = [String; 5];
 
+fn key(value: &Value) -> Key {
+    let [engine, run, metric, unit] =
+        [&value.engine, &value.run, &value.metric, &value.unit].map(String::clone);
+    [engine, run, place(value), metric, unit]
+}
+
 fn table(spec: &Spec, values: &[&Value]) -> Table {
     let hidden = match &spec.chart {
         ChartKind::Steps(metric, _) | ChartKind::HeatMap(metric, _) => metric.as_str(),
         _ => "",
     };
     let values: Vec<&Value> = values.iter().copied().filter(|it| it.metric != hidden).collect();
-    let key = |it: &Value| -> Key {
-        let [engine, run] = [&it.engine, &it.run].map(String::clone);
-        [engine, run, place(it), it.metric.clone(), it.unit.clone()]
-    };
     let (row_part, first) = match &spec.rows {
         Rows::Engines => (0, "engine"),
         Rows::Runs | Rows::Tables { .. } => (1, ""),
@@ -297,7 +299,7 @@ fn table(spec: &Spec, values: &[&Value]) -> Table {
                 None => Cell::Empty,
                 Some(it) if *paper => {
                     it.paper.map_or(Cell::Empty, |paper| Cell::Number(paper, decimals(it)))
-                },
+                }
                 // A row states a reason once.
                 Some(it) if it.value.is_none() && it.refused == reason => Cell::Empty,
                 Some(it) => {

@@ -199,9 +199,8 @@ impl Plan {
     fn few_marks(&self, steps: &[(f64, f64)]) -> Vec<(f64, f64)> {
         let heights = [0.25, 0.5, 0.75].map(|part| self.bottom + part * (TOP - self.bottom));
         let crossing = |height: f64| {
-            let pairs = steps.iter().zip(steps.iter().skip(1));
-            let mut crossed = pairs.filter(|(a, b)| (a.1 - height) * (b.1 - height) <= 0.0);
-            crossed.next().map(|(a, _)| (a.0, height))
+            let crosses = |it: &&[(f64, f64)]| (it[0].1 - height) * (it[1].1 - height) <= 0.0;
+            steps.windows(2).find(crosses).map(|pair| (pair[0].0, height))
         };
         heights.into_iter().filter_map(crossing).collect()
     }

@@ -2,35 +2,25 @@
 
 use crate::view::{distinct, grouped};
 
-/// Engines and peers with their hues in the style sheet.
+/// Hues of the style sheet with their engines and peers.
 ///
 /// Implementations of one algorithm share a hue, and differ as variants of an engine do.
-const KNOWN: [(&str, &str); 25] = [
-    ("folio", "folio"),
-    ("poptrie", "poptrie"),
-    ("poptrie-crate", "poptrie"),
-    ("dxr", "dxr"),
-    ("dir24_8", "dir24"),
-    ("spider", "spider"),
-    ("sail", "sail"),
-    ("tree_bitmap", "tree"),
-    ("radix", "radix"),
-    ("py-radix", "radix"),
-    ("linear", "linear"),
-    ("limit", "limit"),
-    ("paper", "limit"),
-    ("rte_lpm", "rte"),
-    ("rte_fib", "rte"),
-    ("rte_fib6", "rte"),
-    ("prefix-trie", "wine"),
-    ("ip_network_table", "leaf"),
-    ("bart", "teal"),
-    ("bart-fast", "teal"),
-    ("ts_bart", "teal"),
-    ("pytricia", "sand"),
-    ("linux-lpm-trie", "sand"),
-    ("linux-route", "wine"),
-    ("auto", "limit"),
+const HUES: [(&str, &[&str]); 15] = [
+    ("folio", &["folio"]),
+    ("poptrie", &["poptrie", "poptrie-crate"]),
+    ("dxr", &["dxr"]),
+    ("dir24", &["dir24_8"]),
+    ("spider", &["spider"]),
+    ("sail", &["sail"]),
+    ("tree", &["tree_bitmap"]),
+    ("radix", &["radix", "py-radix"]),
+    ("linear", &["linear"]),
+    ("limit", &["limit", "paper", "auto"]),
+    ("rte", &["rte_lpm", "rte_fib", "rte_fib6"]),
+    ("wine", &["prefix-trie", "linux-route"]),
+    ("leaf", &["ip_network_table"]),
+    ("teal", &["bart", "bart-fast", "ts_bart"]),
+    ("sand", &["pytricia", "linux-lpm-trie"]),
 ];
 
 /// Hues for other series, in the order of their appearance in a chart.
@@ -64,14 +54,14 @@ impl Palette {
         // Series that share a hue: engines by their hue, others by their first word.
         let kinds = grouped(distinct(names), |name| {
             let word = first_word(name);
-            KNOWN.iter().find(|known| known.0 == word).map_or(word, |known| known.1)
+            HUES.iter().find(|it| it.1.contains(&word)).map_or(word, |it| it.0)
         });
         let taken = |hue: &&str| kinds.iter().any(|(kind, _)| kind == hue);
         let free: Vec<&str> = OTHERS.into_iter().filter(|hue| !taken(hue)).collect();
         let mut others = free.into_iter().chain(OTHERS).cycle();
         let mut looks = Vec::new();
         for (kind, variants) in &kinds {
-            let known = KNOWN.iter().any(|(_, hue)| hue == kind);
+            let known = HUES.iter().any(|(hue, _)| hue == kind);
             let hue = if known { kind } else { others.next().unwrap_or("limit") };
             for (at, name) in variants.iter().enumerate() {
                 let class = format!("c-{hue} v{}", level(at, variants.len()));
