@@ -51,7 +51,7 @@ fn provenance(machine: &Machine, up: &str) -> Result<String, String> {
     for name in CIRCUMSTANCES.into_iter().chain(["effort", "seed"]) {
         pairs.push([name, machine.about(name)?].map(escaped).into());
     }
-    let mut out = format!("{}\n{}\n\n", rows(&["", ""], pairs), spread(machine));
+    let mut out = format!("{}\n{}\n\n", rows(" | ", pairs), spread(machine));
     for Table { name, routes, next_hops, family } in &machine.tables()? {
         let (routes, next_hops) = (count(*routes), count(*next_hops));
         let _ = writeln!(
@@ -138,8 +138,8 @@ fn tables(machine: &Machine) -> Result<String, String> {
         let [family, embedded] = [family_name(&table.family), embedded].map(str::to_owned);
         vec![name, family, count(table.routes), count(table.next_hops), embedded]
     };
-    let heads = ["table", "family", "routes", "next hops", "in the repository"];
-    Ok(rows(&heads, machine.tables()?.into_iter().map(row)))
+    let heads = "table | family | routes | next hops | in the repository";
+    Ok(rows(heads, machine.tables()?.into_iter().map(row)))
 }
 
 /// Lists the machines with published records.
@@ -159,8 +159,7 @@ fn machines(published: &Published) -> Result<String, String> {
             ),
         ]);
     }
-    let heads = ["microarchitecture", "CPU", "tables of rates", "claims", "date", "files"];
-    Ok(rows(&heads, lines))
+    Ok(rows("microarchitecture | CPU | tables of rates | claims | date | files", lines))
 }
 
 /// Tabulates the rates and the memory of an engine.
@@ -182,13 +181,12 @@ fn of_engine(machine: &Machine, engine: &str, up: &str) -> Result<String, String
     if lines.is_empty() {
         return Err(format!("the records have no rates of the engine `{engine}`"));
     }
-    let heads = ["table", "variant", "one address, Mlps", "a batch, Mlps", "MiB"];
     Ok(format!(
         "Million lookups a second under {} traffic, one address after the other and in batches. {} \
          [docs/engines.md]({up}docs/engines.md) has the conditions, the other engines and other variants.\n\n{}{}",
         headline::TRAFFIC.join(" / "),
         circumstances(&machine.records.run)?,
-        rows(&heads, lines),
+        rows("table | variant | one address, Mlps | a batch, Mlps | MiB", lines),
         notes.finish()
     ))
 }

@@ -75,7 +75,7 @@ fn table(own: &Machine, figure: &str) -> String {
         cells.extend(base.map(|(_, base)| rate.map_or_else(none, |rate| short(rate / base))));
         cells
     });
-    rows(&heads, cells)
+    rows(&heads.join(" | "), cells)
 }
 
 /// Formats a value with its quartiles, or the reason why there is none.

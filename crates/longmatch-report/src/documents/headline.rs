@@ -162,10 +162,8 @@ fn about_tables(machine: &Machine, tables: &[Table], up: &str) -> Result<String,
 
 /// Tabulates a family: a row for each engine, three columns for each table of routes.
 fn engines(machine: &Machine, tables: &[Table]) -> String {
-    let mut heads = vec!["engine".to_owned()];
-    for Table { name, .. } in tables {
-        heads.extend([format!("`{name}`: one"), "a batch".into(), "MiB".into()]);
-    }
+    let of_table = |it: &Table| format!(" | `{}`: one | a batch | MiB", it.name);
+    let heads = format!("engine{}", tables.iter().map(of_table).collect::<String>());
     let mut notes = Notes::default();
     let mut lines = Vec::new();
     for base in machine.engines(BATCH) {
@@ -210,7 +208,7 @@ fn peers(machine: &Machine) -> String {
     if lines.is_empty() {
         return machine.why_absent(PEERS) + "\n";
     }
-    rows(&["lookups", "the best of others", "Mlps", "`folio`, Mlps", "ratio"], lines)
+    rows("lookups | the best of others | Mlps | `folio`, Mlps | ratio", lines)
 }
 
 /// States why no implementation of others has a rate. Behind the first colon of the reason stands advice.

@@ -92,15 +92,9 @@ fn summary(cells: &[Cell<'_>]) -> String {
     let tables = tables.map(|((family, table), own)| {
         row(format!("{} ({})", code(table), family_name(family)), own)
     });
-    let heads = [
-        "table",
-        "cells",
-        "`folio` below 0.95 of the best engine",
-        "its lowest share",
-        "`folio` slower than `folio:pages`",
-        "`auto` below 0.95",
-    ];
-    rows(&heads, tables.chain([row("**all**".into(), cells.iter().collect())]))
+    let heads = "table | cells | `folio` below 0.95 of the best engine | its lowest share | \
+                 `folio` slower than `folio:pages` | `auto` below 0.95";
+    rows(heads, tables.chain([row("**all**".into(), cells.iter().collect())]))
 }
 
 /// Tabulates the best engine of each cell, with its memory and compile time beside those of the default engine.
@@ -122,16 +116,7 @@ fn engines(machine: &Machine, cells: &[Cell<'_>]) -> String {
         }
         table.push(row);
     }
-    let heads = [
-        "table",
-        "lookups",
-        "the best engine",
-        "Mlps",
-        "share of `folio`",
-        "MiB, the best",
-        "MiB, `folio`",
-        "compile, ms, the best",
-        "compile, ms, `folio`",
-    ];
-    rows(&heads, table)
+    let heads = "table | lookups | the best engine | Mlps | share of `folio` | MiB, the best | \
+                 MiB, `folio` | compile, ms, the best | compile, ms, `folio`";
+    rows(heads, table)
 }

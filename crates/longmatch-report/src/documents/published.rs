@@ -54,13 +54,9 @@ pub(super) struct Machine {
 /// A table of routes, in one family.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table {
-    /// The name, such as `ipv4-full`.
     pub name: String,
-    /// `ipv4` or `ipv6`.
     pub family: String,
-    /// Number of routes.
     pub routes: u64,
-    /// Number of distinct next hops.
     pub next_hops: u64,
 }
 

@@ -1,6 +1,5 @@
 //! The report as Markdown, without charts: the tables have their values.
 
-use core::borrow::Borrow;
 use core::fmt::Write as _;
 
 use crate::model::{Cell, Column, Figure, Table};
@@ -90,17 +89,14 @@ pub(crate) fn grid(table: &Table, spreads: bool, notes: &mut Notes) -> String {
     let head = |it: &Column| text(&joined([&*it.name, &it.unit], ", "));
     let heads: Vec<String> = table.columns.iter().map(head).collect();
     let row = |row: &Vec<Cell>| row.iter().map(|it| cell(it, spreads, notes)).collect();
-    rows(&heads, table.rows.iter().map(row))
+    rows(&heads.join(" | "), table.rows.iter().map(row))
 }
 
-/// Renders a table whose headings and cells are Markdown.
-pub(crate) fn rows<H: Borrow<str>>(
-    heads: &[H],
-    rows: impl IntoIterator<Item = Vec<String>>,
-) -> String {
-    let line = |cells: String| format!("| {cells} |\n");
-    let rows: String = rows.into_iter().map(|row| line(row.join(" | "))).collect();
-    format!("{}|{}\n{rows}", line(heads.join(" | ")), "---|".repeat(heads.len()))
+/// Renders a table whose cells are Markdown; the headings are separated by ` | `.
+pub(crate) fn rows(heads: &str, rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let line = "---|".repeat(heads.split(" | ").count());
+    let rows = rows.into_iter().map(|row| format!("| {} |\n", row.join(" | ")));
+    format!("| {heads} |\n|{line}\n{}", rows.collect::<String>())
 }
 
 fn cell(cell: &Cell, spreads: bool, notes: &mut Notes) -> String {
