@@ -140,17 +140,17 @@ fn heat_maps_have_a_shade_for_each_power_of_ten() {
     };
     let text = html(&map(vec![(8, vec![1 << 32, 0, 9]), (9, vec![0, 1000, 10])]), "id", "title");
     let document = Document::parse(&text).expect("well-formed");
-    let shaded = |class| of_class(&document, class).iter().map(|it| it.attribute("title")).collect();
-    let wanted: [(_, Vec<_>); 3] = [
+    for (class, wanted) in [
         ("h9", vec![Some("length /8, depth 8: 4,294,967,296 addresses"), None]),
         ("h1", vec![Some("length /10, depth 9: 10 addresses"), None]),
         ("h2", vec![None]),
-    ];
-    for (class, titles) in wanted {
-        assert_eq!(shaded(class), titles, "cells, then the legend: {class}");
+    ] {
+        let nodes = of_class(&document, class);
+        let titles: Vec<_> = nodes.iter().map(|it| it.attribute("title")).collect();
+        assert_eq!(titles, wanted, "the cells and the legend of {class}");
     }
-    // The first row is at the bottom.
-    assert!(text.find("<th>9</th>") < text.find("<th>8</th>"));
+    let (_, below) = text.split_once("<th>9</th>").expect("a row");
+    assert!(below.contains("<th>8</th>"), "the first row is at the bottom");
     for range in ["1 – 9 addresses", "10 – 99", "100 – 999", "from 1,000", "from 1 G"] {
         assert!(text.contains(&format!("</svg> {range}</li>")), "{range} in {text}");
     }
