@@ -20,7 +20,7 @@ pub(super) fn html(map: &HeatMap) -> Option<String> {
     let most = cells.max_by_key(|cell| cell.0).filter(|cell| cell.0 > 0)?;
     let mut out = format!(
         "<table class=\"heat-map\" role=\"img\" aria-label=\"A heat map. The largest count: {}.\">\n\
-         <caption>{}</caption>\n",
+         <caption>{}</caption>\n<tbody>\n",
         about(most),
         escape(y)
     );
@@ -40,7 +40,7 @@ pub(super) fn html(map: &HeatMap) -> Option<String> {
     let names: String = columns.iter().map(|name| format!("<th>{}</th>", escape(name))).collect();
     let _ = writeln!(
         out,
-        "<tr class=\"places\"><th></th>{names}</tr>\n<tr><th></th><td colspan=\"{}\">{}</td></tr>\n</table>",
+        "</tbody>\n<tfoot>\n<tr><th></th>{names}</tr>\n<tr><td></td><td colspan=\"{}\">{}</td></tr>\n</tfoot>\n</table>",
         columns.len(),
         escape(x)
     );
