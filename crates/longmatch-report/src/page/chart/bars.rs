@@ -5,10 +5,10 @@ use crate::page::number;
 use crate::page::text::{BOLD, width};
 use crate::view::joined;
 
-use super::drawing::{Draw, Drawing, Form, Key, named, ticks, whisker, with_unit};
+use super::drawing::{Draw, Drawing, Key, named, ticks, whisker, with_unit};
 use super::palette::Palette;
 use super::scale::Scale;
-use super::svg::{Anchor, Svg};
+use super::svg::{Anchor, Form, Svg};
 
 /// Height of a bar.
 const THICK: f64 = 12.0;

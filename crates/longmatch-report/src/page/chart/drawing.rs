@@ -5,33 +5,7 @@ use crate::page::number;
 use crate::page::text::width;
 
 use super::scale::Scale;
-use super::svg::{Anchor, Svg};
-
-/// A form of a drawing, by the width of the page.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Form {
-    /// For print, tablets and desktops.
-    Wide,
-    /// For phones.
-    Narrow,
-}
-
-impl Form {
-    /// Returns the value for this form.
-    pub fn pick<T>(self, wide: T, narrow: T) -> T {
-        if self == Self::Wide { wide } else { narrow }
-    }
-
-    /// Returns the width in SVG units.
-    pub fn width(self) -> f64 {
-        self.pick(720.0, 360.0)
-    }
-
-    /// Returns the font size; equals the one in the style sheet.
-    pub fn letters(self) -> f64 {
-        self.pick(12.0, 11.0)
-    }
-}
+use super::svg::{Anchor, Form, Svg};
 
 /// A drawing of a chart: its height and its elements.
 #[derive(Debug)]

@@ -3,8 +3,9 @@
 use crate::model::{Bars, Chart};
 use crate::page::text::escape;
 
-use super::drawing::{Draw, Drawing, Form, Key};
+use super::drawing::{Draw, Drawing, Key};
 use super::heat_map;
+use super::svg::Form;
 
 /// Style of a picture: that of the page's charts, with the page's ground and letters.
 const STYLE: &str = concat!(

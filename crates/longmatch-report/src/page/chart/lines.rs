@@ -5,10 +5,10 @@ use crate::page::number;
 use crate::page::text::width;
 use crate::view::joined;
 
-use super::drawing::{Draw, Drawing, Form, Key, named, ticks, whisker, with_unit};
+use super::drawing::{Draw, Drawing, Key, named, ticks, whisker, with_unit};
 use super::palette::{Look, Palette};
 use super::scale::Scale;
-use super::svg::{Anchor, Svg};
+use super::svg::{Anchor, Form, Svg};
 
 /// Distance of names at the ends of lines.
 const APART: f64 = 15.0;

@@ -3,6 +3,7 @@
 use roxmltree::{Document, Node};
 
 use super::drawing::*;
+use super::svg::Form;
 use super::*;
 use crate::model::{Axis, Bar, Bars, Chart, HeatMap, Lines, Point, Series};
 
