@@ -233,7 +233,7 @@ impl Machine {
                 .and_then(|(_, count)| count.parse().ok())
                 .ok_or_else(|| format!("`{text}` states no next hops"))?;
             let (name, family, routes) = (name.clone(), family.clone(), values[0].routes);
-            Ok(Table { name, family, routes, next_hops })
+            Ok::<_, String>(Table { name, family, routes, next_hops })
         };
         tables.map(table).collect()
     }
