@@ -203,7 +203,8 @@ fn lines(metric: &str, values: &[&Value], x: &(String, String), log: [bool; 2]) 
     let (name, unit) = x.clone();
     let (x, y) = (Axis { name, unit, log: log[0] }, axis(metric, values, log[1]));
     let several_runs = distinct(values.iter().map(|it| &it.run)).len() > 1;
-    let name = |it: &Value| joined([&*it.engine, if several_runs { &it.run[..] } else { "" }], ", ");
+    let name =
+        |it: &Value| joined([&*it.engine, if several_runs { &it.run[..] } else { "" }], ", ");
     let mut points = Vec::new();
     let mut add = |name: String, dashed, at, value, spread| {
         if x.has(at) && y.has(value) {
@@ -360,7 +361,17 @@ mod tests {
         let [figure, family, engine, run] = ["f", "ipv4", engine, run].map(str::to_owned);
         let (metric, unit) = ("rate".into(), "Mlps".into());
         let refused = if rate.is_none() { "too long".into() } else { String::new() };
-        Value { figure, family, engine, run, metric, unit, value: rate, refused, ..Value::default() }
+        Value {
+            figure,
+            family,
+            engine,
+            run,
+            metric,
+            unit,
+            value: rate,
+            refused,
+            ..Value::default()
+        }
     }
 
     fn at(engine: &str, x: f64, rate: f64) -> Value {

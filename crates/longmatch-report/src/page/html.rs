@@ -22,8 +22,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 pub fn html(records: &Records) -> String {
     let sections = sections(records);
     let tally = tally(&sections);
-    let (measured, absent): (Vec<_>, Vec<_>) =
-        sections.into_iter().partition(Section::is_measured);
+    let (measured, absent): (Vec<_>, Vec<_>) = sections.into_iter().partition(Section::is_measured);
     let title = escape(&title(records));
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
@@ -83,7 +82,8 @@ fn numbers(sections: &[Section<'_>]) -> Table {
     let paper = "the paper's";
     let heads =
         ["sentence", "source", "here", "verdict", "of", "ours", paper, "ours / the paper's"];
-    let column = |name| Column { name: String::from(name), paper: name == paper, ..Column::default() };
+    let column =
+        |name| Column { name: String::from(name), paper: name == paper, ..Column::default() };
     let mut rows = Vec::new();
     for Section { experiment, claims, .. } in sections {
         for (claim, table, judgement) in claims {

@@ -82,11 +82,8 @@ fn winners(own: &[&Value], rooflines: &[&Value]) -> Table {
         ("lead", ""),
         ("share of its roofline", "%"),
     ];
-    let column = |(name, unit): (&str, &str)| Column {
-        name: name.into(),
-        unit: unit.into(),
-        paper: false,
-    };
+    let column =
+        |(name, unit): (&str, &str)| Column { name: name.into(), unit: unit.into(), paper: false };
     let mut rows = Vec::new();
     for (mode, words) in MODES {
         for run in TRAFFIC {

@@ -167,7 +167,9 @@ mod tests {
         assert_eq!(scale(false, false, &[1.0]).at(f64::NAN), None);
         assert_eq!(scale(true, true, &[1.0]).at(0.0), None);
         for value in [1e-299, 1e-12, 1e12, 1e299] {
-            assert!([false, true].iter().all(|log| scale(*log, *log, &[value]).at(value).is_some()));
+            assert!(
+                [false, true].iter().all(|log| scale(*log, *log, &[value]).at(value).is_some())
+            );
         }
     }
 

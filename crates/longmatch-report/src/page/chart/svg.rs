@@ -93,7 +93,8 @@ impl Svg {
             Anchor::End => " text-anchor=\"end\"",
         };
         let ([x, y], text) = ([at.0, at.1].map(place), escape(text));
-        let _ = write!(self.out, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\"{anchor}>{text}</text>");
+        let _ =
+            write!(self.out, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\"{anchor}>{text}</text>");
     }
 
     /// Adds a line of text that is shortened to a width.
