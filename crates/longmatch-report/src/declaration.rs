@@ -201,8 +201,17 @@ fn mode<'de, D: Deserializer<'de>>(text: D) -> Result<Mode, D::Error> {
 
 fn traffic<'de, D: Deserializer<'de>>(name: D) -> Result<Option<Traffic>, D::Error> {
     let name = String::deserialize(name)?;
-    let of_papers = [Traffic::DxrRepeated, Traffic::SpiderRandom, Traffic::RandomIn8];
-    let found = Traffic::NAMED.into_iter().chain(of_papers).find(|it| it.name() == name);
+    let generated = [
+        Traffic::Random,
+        Traffic::Sequential,
+        Traffic::Repeated,
+        Traffic::Routed,
+        Traffic::Zipf,
+        Traffic::DxrRepeated,
+        Traffic::RandomIn8,
+        Traffic::SpiderRandom,
+    ];
+    let found = generated.into_iter().find(|it| it.name() == name);
     if found.is_none() && name != "trace" {
         return Err(D::Error::custom(format!("no traffic {name}")));
     }

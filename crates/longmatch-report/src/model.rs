@@ -5,31 +5,25 @@
 pub(crate) struct Figure {
     /// The anchor.
     pub id: String,
-    /// The title.
     pub title: String,
     /// A description of the values, in a few sentences.
     pub caption: String,
-    /// The conditions: pairs of name and value.
+    /// Pairs of name and value.
     pub conditions: Vec<(String, String)>,
-    /// The chart.
     pub chart: Option<Chart>,
-    /// The values.
     pub table: Table,
 }
 
-/// Rows of cells under named columns.
-#[derive(Clone, PartialEq, Debug, Default)]
+/// Rows of cells under named columns; each row has a cell for every column.
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Table {
-    /// The columns.
     pub columns: Vec<Column>,
-    /// The rows; each has a cell for every column.
     pub rows: Vec<Vec<Cell>>,
 }
 
 /// A column of a table.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Column {
-    /// The heading.
     pub name: String,
     /// The unit, such as `Mlps`; may be empty.
     pub unit: String,
@@ -42,10 +36,7 @@ pub(crate) struct Column {
 pub(crate) enum Cell {
     /// No value, for example because the paper states none.
     Empty,
-    /// Text.
     Text(String),
-    /// A count.
-    Count(u64),
     /// A number, and how many decimals to print.
     Number(f64, u8),
     /// A median, its quartiles (lower first), and how many decimals to print.
@@ -54,41 +45,30 @@ pub(crate) enum Cell {
     Refused(String),
 }
 
-/// A chart.
+/// A chart. Its numbers are finite, and positive on logarithmic axes.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Chart {
-    /// Horizontal bars.
     Bars(Bars),
-    /// Lines through points, or step functions.
     Lines(Lines),
-    /// A heat map of counts.
     HeatMap(HeatMap),
 }
 
-/// Horizontal bars in groups.
+/// Horizontal bars.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Bars {
-    /// The axis of the values.
+    /// The axis of the values; linear.
     pub value: Axis,
-    /// The groups, from top to bottom.
-    pub groups: Vec<BarGroup>,
-}
-
-/// Bars under a common heading.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct BarGroup {
-    /// The heading; may be empty if there is only one group.
-    pub name: String,
-    /// The bars, from top to bottom.
+    /// The bars, from top to bottom; those of a group stand together.
     pub bars: Vec<Bar>,
 }
 
 /// A bar.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Bar {
+    /// The heading above the bars of its group; may be empty.
+    pub group: String,
     /// The engine, which determines the colour.
     pub name: String,
-    /// The length.
     pub value: Option<f64>,
     /// The quartiles, lower first.
     pub spread: Option<[f64; 2]>,
@@ -109,14 +89,20 @@ pub(crate) struct Axis {
     pub log: bool,
 }
 
+impl Axis {
+    /// Returns whether a value has a place on the axis.
+    pub fn has(&self, value: f64) -> bool {
+        // Arithmetic with greater numbers may overflow.
+        value.abs() < 1e300 && (value > 0.0 || !self.log)
+    }
+}
+
 /// Lines over a common pair of axes.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Lines {
-    /// The axis of the varied quantity.
     pub x: Axis,
-    /// The axis of the values.
     pub y: Axis,
-    /// The lines.
+    /// The lines; each has a point.
     pub series: Vec<Series>,
     /// Whether the lines are step functions, constant up to the next point and without a mark at each point.
     pub steps: bool,
@@ -136,9 +122,7 @@ pub(crate) struct Series {
 /// A point of a line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Point {
-    /// The place on the x axis.
     pub x: f64,
-    /// The value.
     pub y: f64,
     /// The quartiles, lower first.
     pub spread: Option<[f64; 2]>,
@@ -147,16 +131,12 @@ pub(crate) struct Point {
 /// A heat map of counts over two axes.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct HeatMap {
-    /// The axis from left to right.
-    pub x: Axis,
-    /// The axis from bottom to top.
-    pub y: Axis,
-    /// The columns.
-    pub columns: Vec<String>,
-    /// The rows, lowest first.
-    pub rows: Vec<String>,
+    /// The names of the axes: from left to right, and from bottom to top.
+    pub axes: [String; 2],
     /// The counted quantity, such as `addresses`.
     pub unit: String,
-    /// The non-zero cells: column, row, count.
-    pub cells: Vec<(usize, usize, u64)>,
+    /// The places on the axis from left to right.
+    pub columns: Vec<String>,
+    /// The places on the axis from bottom to top, each with a count for every column.
+    pub rows: Vec<(i64, Vec<u64>)>,
 }

@@ -11,6 +11,14 @@ use crate::record::{Line, Outcome, Run, Value, read_ndjson};
 /// The names of a report's files in its directory.
 pub const FILES: [&str; 2] = ["report.html", "records.ndjson"];
 
+/// The families, in the order of pages and documents.
+pub(crate) const FAMILIES: [&str; 2] = ["ipv4", "ipv6"];
+
+/// Returns the name of a family for readers.
+pub(crate) fn family_name(family: &str) -> &'static str {
+    if family == "ipv6" { "IPv6" } else { "IPv4" }
+}
+
 /// The records of a report.
 #[derive(Clone, Default, Debug)]
 pub struct Records {
@@ -47,13 +55,14 @@ impl Records {
         core::iter::once(Line::Run(self.run.clone())).chain(experiments).collect()
     }
 
+    /// Returns the values of all experiments.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
+        self.experiments.iter().flat_map(|(_, values)| values)
+    }
+
     /// Counts the values that are missing because of wrong answers.
     pub fn wrong(&self) -> usize {
-        self.experiments
-            .iter()
-            .flat_map(|(_, values)| values)
-            .filter(|value| value.refused.ends_with(WRONG))
-            .count()
+        self.values().filter(|value| value.refused.ends_with(WRONG)).count()
     }
 
     /// Reads the records of a report from its directory.

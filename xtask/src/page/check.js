@@ -16,9 +16,9 @@ function overlap(a, b) {
 // Checks the letters of a chart: position, size and overlaps.
 function letters(drawing, frame, wrong) {
     const border = drawing.getBoundingClientRect();
-    const scale = border.width / drawing.viewBox.baseVal.width;
+    const scale = drawing.viewBox ? border.width / drawing.viewBox.baseVal.width : 1;
     const placed = [];
-    for (const text of drawing.querySelectorAll("text")) {
+    for (const text of drawing.querySelectorAll("text, th")) {
         const box = text.getBoundingClientRect();
         const label = JSON.stringify(text.textContent.slice(0, 40));
         if (box.width === 0) continue;
@@ -58,7 +58,7 @@ function check(frame) {
     }
     for (const chart of page.querySelectorAll(".chart")) {
         const name = chart.closest("figure, section").id;
-        const shown = [...chart.querySelectorAll("svg[role=img]")]
+        const shown = [...chart.querySelectorAll("[role=img]")]
             .filter((drawing) => drawing.getBoundingClientRect().height > 20);
         if (shown.length !== 1) wrong(`${name} shows ${shown.length} drawings of its chart`);
         for (const drawing of shown) texts += letters(drawing, frame, (defect) => wrong(`${name}: ${defect}`));

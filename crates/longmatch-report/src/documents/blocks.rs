@@ -3,13 +3,13 @@
 use core::fmt::Write as _;
 
 use crate::experiment::Experiment;
-use crate::model::{Cell, Column, Table as Grid};
-use crate::page::{Notes, count, grid};
+use crate::page::{Notes, count, escaped, grid, rows};
 use crate::record::{Outcome, Value};
-use crate::view;
+use crate::records::family_name;
+use crate::view::{self, distinct};
 
 use super::published::{
-    BATCH, CIRCUMSTANCES, Machine, ONE, Published, Table, base_of, circumstances, family_name,
+    BATCH, CIRCUMSTANCES, Machine, ONE, Published, Table, base_of, circumstances,
 };
 use super::{comparison, headline, kinds};
 
@@ -40,17 +40,6 @@ pub(super) fn content(
     }
 }
 
-/// Returns a column of text, or of numbers with their unit in its name.
-pub(super) fn column(name: impl Into<String>) -> Column {
-    Column { name: name.into(), unit: String::new(), paper: false }
-}
-
-/// Returns a table of text.
-pub(super) fn text_table(heads: &[&str], rows: Vec<Vec<String>>) -> Grid {
-    let rows = rows.into_iter().map(|row| row.into_iter().map(Cell::Text).collect());
-    Grid { columns: heads.iter().map(|head| column(*head)).collect(), rows: rows.collect() }
-}
-
 /// Returns a name as code.
 pub(super) fn code(name: &str) -> String {
     format!("`{name}`")
@@ -58,15 +47,18 @@ pub(super) fn code(name: &str) -> String {
 
 /// Tabulates the circumstances of all published rates of a machine.
 fn provenance(machine: &Machine, up: &str) -> Result<String, String> {
-    let mut rows = Vec::new();
+    let mut pairs = Vec::new();
     for name in CIRCUMSTANCES.into_iter().chain(["effort", "seed"]) {
-        rows.push(vec![name.to_owned(), machine.about(name)?.to_owned()]);
+        pairs.push([name, machine.about(name)?].map(escaped).into());
     }
-    let tables = machine.tables()?;
-    let mut out = grid(&text_table(&["", ""], rows), false, &mut Notes::default());
-    let _ = writeln!(out, "\n{}\n", spread(machine));
-    for table in &tables {
-        let _ = writeln!(out, "- {}", in_words(table, up));
+    let mut out = format!("{}\n{}\n\n", rows(" | ", pairs), spread(machine));
+    for Table { name, routes, next_hops, family } in &machine.tables()? {
+        let (routes, next_hops) = (count(*routes), count(*next_hops));
+        let _ = writeln!(
+            out,
+            "- [`{name}`]({up}docs/tables.md#{name}): {routes} {} routes, {next_hops} next hops",
+            family_name(family)
+        );
     }
     Ok(out)
 }
@@ -82,17 +74,6 @@ fn spread(machine: &Machine) -> String {
         "Half the distance of the quartiles is below {} of the median for half of the rates, below {} for nine in ten.",
         percent(5),
         percent(9)
-    )
-}
-
-/// States name, size and provenance of a table.
-fn in_words(table: &Table, up: &str) -> String {
-    let Table { name, routes, next_hops, family } = table;
-    format!(
-        "[`{name}`]({up}docs/tables.md#{name}): {} {} routes, {} next hops",
-        count(*routes),
-        family_name(family),
-        count(*next_hops)
     )
 }
 
@@ -117,11 +98,8 @@ fn figure(machine: &Machine, id: &str, metric: Option<&str>) -> String {
 
 /// States the traffic of a figure, with the shares of addresses that have a route.
 fn traffic(machine: &Machine, anchor: &str) -> String {
-    let all = machine.records.experiments.iter().flat_map(|(outcome, _)| &outcome.conditions);
-    let own = all.filter(|it| it[0] == anchor && it[1].starts_with("traffic"));
-    let mut texts: Vec<_> =
-        own.map(|it| it[2].split(", seed").next().unwrap_or_default()).collect();
-    texts.dedup();
+    let own = machine.conditions(anchor).filter(|it| it[1].starts_with("traffic"));
+    let texts = distinct(own.filter_map(|it| it[2].split(", seed").next()));
     if texts.is_empty() { String::new() } else { format!(". Addresses: {}", texts.join("; ")) }
 }
 
@@ -131,10 +109,12 @@ fn with_options(machine: &Machine, value: &Value) -> Value {
         Some(engine) => (ROOFLINE, engine),
         None => ("", value.engine.as_str()),
     };
-    let place = |it: &Value| (it.table.clone(), it.family.clone());
-    let values = machine.records.experiments.iter().flat_map(|(_, values)| values);
-    let mut named = values.filter(|it| it.engine == engine && !it.variant.is_empty());
-    let variant = named.find(|it| place(it) == place(value)).map_or(engine, |it| &it.variant);
+    let named = |it: &&Value| {
+        it.engine == engine
+            && !it.variant.is_empty()
+            && (&it.table, &it.family) == (&value.table, &value.family)
+    };
+    let variant = machine.records.values().find(named).map_or(engine, |it| &it.variant);
     Value { engine: format!("{prefix}`{}`", shortened(variant)), ..value.clone() }
 }
 
@@ -142,8 +122,8 @@ fn with_options(machine: &Machine, value: &Value) -> Value {
 fn shortened(variant: &str) -> String {
     let option = |option: &str| match option.split_once('=') {
         Some((name, list)) if list.matches('-').count() > 2 => {
-            let (first, last) = (list.split('-').next(), list.rsplit('-').next());
-            format!("{name}={}-…-{}", first.unwrap_or_default(), last.unwrap_or_default())
+            let numbers: Vec<&str> = list.split('-').collect();
+            format!("{name}={}-…-{}", numbers[0], numbers[numbers.len() - 1])
         }
         _ => option.to_owned(),
     };
@@ -152,34 +132,26 @@ fn shortened(variant: &str) -> String {
 
 /// Lists the tables of the run.
 fn tables(machine: &Machine) -> Result<String, String> {
-    let row = |table: &Table| {
+    let row = |table: Table| {
         let name = format!("[`{0}`](#{0})", table.name);
         let embedded = if table.is_embedded() { "yes" } else { "no" };
-        let family = family_name(&table.family).to_owned();
-        vec![name, family, count(table.routes), count(table.next_hops), embedded.to_owned()]
+        let [family, embedded] = [family_name(&table.family), embedded].map(str::to_owned);
+        vec![name, family, count(table.routes), count(table.next_hops), embedded]
     };
-    let rows = machine.tables()?.iter().map(row).collect();
-    Ok(links(&["table", "family", "routes", "next hops", "in the repository"], rows))
-}
-
-/// Renders a table whose cells are Markdown, such as links.
-pub(super) fn links(heads: &[&str], rows: Vec<Vec<String>>) -> String {
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let heads: Vec<String> = heads.iter().map(|head| (*head).to_owned()).collect();
-    let rows: String = rows.iter().map(|row| line(row)).collect();
-    format!("{}|{}\n{rows}", line(&heads), "---|".repeat(heads.len()))
+    let heads = "table | family | routes | next hops | in the repository";
+    Ok(rows(heads, machine.tables()?.into_iter().map(row)))
 }
 
 /// Lists the machines with published records.
 fn machines(published: &Published) -> Result<String, String> {
-    let mut rows = Vec::new();
+    let mut lines = Vec::new();
     for machine in &published.machines {
         let Machine { name, records, .. } = machine;
         let [holds, fails, rest] = crate::claims(records);
-        rows.push(vec![
+        lines.push(vec![
             code(name),
             format!("{}, {}", machine.about("CPU")?, machine.about("instructions")?),
-            machine.table_names().iter().map(|it| code(it)).collect::<Vec<_>>().join(", "),
+            machine.table_names().into_iter().map(code).collect::<Vec<_>>().join(", "),
             format!("{holds} hold, {fails} do not, {rest} not comparable"),
             machine.about("date")?.to_owned(),
             format!(
@@ -187,18 +159,17 @@ fn machines(published: &Published) -> Result<String, String> {
             ),
         ]);
     }
-    let heads = ["microarchitecture", "CPU", "tables of rates", "claims", "date", "files"];
-    Ok(links(&heads, rows))
+    Ok(rows("microarchitecture | CPU | tables of rates | claims | date | files", lines))
 }
 
 /// Tabulates the rates and the memory of an engine.
 fn of_engine(machine: &Machine, engine: &str, up: &str) -> Result<String, String> {
     let mut notes = Notes::default();
-    let mut rows = Vec::new();
+    let mut lines = Vec::new();
     for table in &machine.tables()? {
         let [one, batch] = [ONE, BATCH].map(|figure| headline::Shown { machine, figure, table });
         for variant in batch.engines().into_iter().filter(|it| base_of(it) == engine) {
-            rows.push(vec![
+            lines.push(vec![
                 code(&table.name),
                 code(variant),
                 one.rates(variant, &mut notes),
@@ -207,16 +178,15 @@ fn of_engine(machine: &Machine, engine: &str, up: &str) -> Result<String, String
             ]);
         }
     }
-    if rows.is_empty() {
+    if lines.is_empty() {
         return Err(format!("the records have no rates of the engine `{engine}`"));
     }
-    let heads = ["table", "variant", "one address, Mlps", "a batch, Mlps", "MiB"];
     Ok(format!(
         "Million lookups a second under {} traffic, one address after the other and in batches. {} \
          [docs/engines.md]({up}docs/engines.md) has the conditions, the other engines and other variants.\n\n{}{}",
         headline::TRAFFIC.join(" / "),
         circumstances(&machine.records.run)?,
-        links(&heads, rows),
+        rows("table | variant | one address, Mlps | a batch, Mlps | MiB", lines),
         notes.finish()
     ))
 }

@@ -5,10 +5,10 @@
 
 use core::fmt::Write as _;
 
-use crate::page::short;
+use crate::page::{rows, short};
 use crate::record::Value;
+use crate::view::{distinct, grouped};
 
-use super::blocks::links;
 use super::published::{Machine, Published};
 
 /// The metric by which programs are compared.
@@ -20,14 +20,8 @@ const RATE: &str = "rate";
 /// If there are no such records.
 pub(super) fn content(published: &Published, id: &str) -> Result<String, String> {
     for own in &published.comparisons {
-        let mut figures: Vec<&str> = Vec::new();
-        for (outcome, values) in &own.records.experiments {
-            for value in values.iter().filter(|it| it.figure == id || outcome.experiment == id) {
-                if !figures.contains(&value.figure.as_str()) {
-                    figures.push(&value.figure);
-                }
-            }
-        }
+        let values = own.records.values().filter(|it| it.figure == id || it.experiment == id);
+        let figures = distinct(values.map(|it| it.figure.as_str()));
         if figures.is_empty() {
             continue;
         }
@@ -56,20 +50,10 @@ fn circumstances(own: &Machine) -> String {
 
 /// Tabulates a figure: a row for each program, call, type of addresses and number of threads.
 fn table(own: &Machine, figure: &str) -> String {
-    let key = |it: &Value| (it.engine.clone(), it.run.clone(), it.keys.clone(), it.threads);
     let values: Vec<&Value> = own.figure(figure).collect();
-    let (mut keys, mut metrics) = (Vec::new(), Vec::new());
-    for value in &values {
-        if !keys.contains(&key(value)) {
-            keys.push(key(value));
-        }
-        let metric = (value.metric.as_str(), value.unit.as_str());
-        if !metrics.contains(&metric) {
-            metrics.push(metric);
-        }
-    }
-    let has_keys = keys.iter().any(|it| !it.2.is_empty());
-    let has_threads = keys.iter().any(|it| it.3 > 0);
+    let metrics = distinct(values.iter().map(|it| (it.metric.as_str(), it.unit.as_str())));
+    let has_keys = values.iter().any(|it| !it.keys.is_empty());
+    let has_threads = values.iter().any(|it| it.threads > 0);
     let base = own.condition(figure, "beside").ok().and_then(|name| {
         let rate = |it: &&&Value| it.metric == RATE && it.engine.starts_with(name);
         values.iter().find(rate).and_then(|it| Some((name, it.value?)))
@@ -79,22 +63,19 @@ fn table(own: &Machine, figure: &str) -> String {
     heads.extend(has_threads.then(|| "threads".into()));
     heads.extend(metrics.iter().map(|(metric, unit)| format!("{metric}, {unit}")));
     heads.extend(base.map(|(name, _)| format!("rate / {name}")));
-    let rows = keys.iter().map(|row| {
-        let of = |metric: &str| values.iter().find(|it| key(it) == *row && it.metric == metric);
-        let mut cells = vec![row.0.clone(), row.1.clone()];
-        cells.extend(has_keys.then(|| row.2.clone()));
-        cells.extend(has_threads.then(|| row.3.to_string()));
-        cells.extend(
-            metrics
-                .iter()
-                .map(|(metric, _)| of(metric).map_or_else(|| "–".into(), |it| with_spread(it))),
-        );
-        let ratio = |(_, base)| of(RATE).and_then(|it| it.value).map(|it| short(it / base));
-        cells.extend(base.map(|base| ratio(base).unwrap_or_else(|| "–".into())));
+    let own = grouped(values, |it| (&it.engine, &it.run, &it.keys, it.threads));
+    let none = || "–".to_owned();
+    let cells = own.into_iter().map(|((engine, run, keys, threads), own)| {
+        let of = |metric: &str| own.iter().find(|it| it.metric == metric);
+        let mut cells = vec![engine.clone(), run.clone()];
+        cells.extend(has_keys.then(|| keys.clone()));
+        cells.extend(has_threads.then(|| threads.to_string()));
+        cells.extend(metrics.iter().map(|it| of(it.0).map_or_else(none, |it| with_spread(it))));
+        let rate = of(RATE).and_then(|it| it.value);
+        cells.extend(base.map(|(_, base)| rate.map_or_else(none, |rate| short(rate / base))));
         cells
     });
-    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-    links(&heads, rows.collect())
+    rows(&heads.join(" | "), cells)
 }
 
 /// Formats a value with its quartiles, or the reason why there is none.

@@ -4,14 +4,13 @@ use core::fmt::Write as _;
 
 use longmatch::EngineSpec;
 
-use crate::page::{Notes, count, picture as draw, short};
+use crate::page::{Notes, count, picture as draw, rows, short};
 use crate::record::Value;
-use crate::view;
+use crate::records::{FAMILIES, family_name};
+use crate::view::{self, distinct, grouped};
 
-use super::blocks::{code, links};
-use super::published::{
-    BATCH, FAMILIES, Machine, ONE, Published, Table, base_of, circumstances, family_name,
-};
+use super::blocks::code;
+use super::published::{BATCH, Machine, ONE, Published, Table, base_of, circumstances};
 
 /// The traffic of the short tables.
 pub(super) const TRAFFIC: [&str; 3] = ["random", "routed", "zipf"];
@@ -23,11 +22,8 @@ const DEPENDENT: &str = "dependent";
 /// The values of a figure about one table.
 #[derive(Clone, Copy)]
 pub(super) struct Shown<'a> {
-    /// The records.
     pub machine: &'a Machine,
-    /// The figure.
     pub figure: &'a str,
-    /// The table.
     pub table: &'a Table,
 }
 
@@ -38,13 +34,7 @@ impl<'a> Shown<'a> {
 
     /// Returns the engines with their options, in the order of the records.
     pub fn engines(self) -> Vec<&'a str> {
-        let mut engines: Vec<&str> = Vec::new();
-        for value in self.values() {
-            if !engines.contains(&value.engine.as_str()) {
-                engines.push(&value.engine);
-            }
-        }
-        engines
+        distinct(self.values().map(|it| it.engine.as_str()))
     }
 
     /// Formats the rates of an engine under [`TRAFFIC`] in one cell.
@@ -172,12 +162,10 @@ fn about_tables(machine: &Machine, tables: &[Table], up: &str) -> Result<String,
 
 /// Tabulates a family: a row for each engine, three columns for each table of routes.
 fn engines(machine: &Machine, tables: &[Table]) -> String {
-    let mut heads = vec!["engine".to_owned()];
-    for Table { name, .. } in tables {
-        heads.extend([format!("`{name}`: one"), "a batch".into(), "MiB".into()]);
-    }
+    let of_table = |it: &Table| format!(" | `{}`: one | a batch | MiB", it.name);
+    let heads = format!("engine{}", tables.iter().map(of_table).collect::<String>());
     let mut notes = Notes::default();
-    let mut rows = Vec::new();
+    let mut lines = Vec::new();
     for base in machine.engines(BATCH) {
         let mut row = vec![code(base)];
         for table in tables {
@@ -188,53 +176,39 @@ fn engines(machine: &Machine, tables: &[Table]) -> String {
             row.push(batch.rates(variant, &mut notes) + &mark);
             row.push(batch.memory(variant, &mut notes) + &mark);
         }
-        rows.push(row);
+        lines.push(row);
     }
-    let heads: Vec<_> = heads.iter().map(String::as_str).collect();
-    links(&heads, rows) + &notes.finish()
+    rows(&heads, lines) + &notes.finish()
 }
 
 /// Tabulates the best implementation of others for each family and mode.
 fn peers(machine: &Machine) -> String {
-    let mut rows = Vec::new();
+    let mut lines = Vec::new();
     for family in FAMILIES {
-        let own = || machine.figure(PEERS).filter(|it| it.family == family && it.metric == "rate");
-        let mut runs: Vec<&str> = Vec::new();
-        own().for_each(|it| {
-            if !runs.contains(&it.run.as_str()) {
-                runs.push(&it.run);
-            }
-        });
-        for run in runs {
-            let of = |ours: bool| {
-                own().filter(move |it| {
-                    it.run == run && it.engine.parse::<EngineSpec>().is_ok() == ours
-                })
-            };
-            let best = of(false).filter(|it| it.value.is_some());
-            let best =
-                best.max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)));
-            let folio = of(true).find(|it| base_of(&it.engine) == "folio");
-            let [theirs, ours] = [best, folio].map(|it| it.and_then(|it| it.value));
+        let own = machine.figure(PEERS).filter(|it| it.family == family && it.metric == "rate");
+        for (run, own) in grouped(own, |it| it.run.as_str()) {
+            let table = &own[0].table;
+            let (ours, others): (Vec<&Value>, Vec<&Value>) =
+                own.into_iter().partition(|it| it.engine.parse::<EngineSpec>().is_ok());
+            let rates = others.iter().filter_map(|it| Some((it.value?, &it.engine)));
+            let best = rates.max_by(|a, b| a.0.total_cmp(&b.0));
+            let folio = ours.iter().find(|it| base_of(&it.engine) == "folio");
+            let (theirs, ours) = (best.map(|it| it.0), folio.and_then(|it| it.value));
             let number = |value: Option<f64>| value.map_or_else(|| "–".into(), short);
             let speed = |rate: Option<f64>| match rate {
                 Some(rate) if run == DEPENDENT => format!("{} ns", short(1e3 / rate)),
                 rate => number(rate),
             };
-            let table = own().next().map_or("", |it| &it.table);
-            let name = match best {
-                Some(best) => code(&best.engine),
-                None => absent(&of(false).collect::<Vec<_>>()),
-            };
+            let name = best.map_or_else(|| absent(&others), |(_, engine)| code(engine));
             let place = format!("{}, `{table}`, {run}", family_name(family));
             let ratio = ours.zip(theirs).map(|(ours, theirs)| ours / theirs);
-            rows.push(vec![place, name, speed(theirs), speed(ours), number(ratio)]);
+            lines.push(vec![place, name, speed(theirs), speed(ours), number(ratio)]);
         }
     }
-    if rows.is_empty() {
+    if lines.is_empty() {
         return machine.why_absent(PEERS) + "\n";
     }
-    links(&["lookups", "the best of others", "Mlps", "`folio`, Mlps", "ratio"], rows)
+    rows("lookups | the best of others | Mlps | `folio`, Mlps | ratio", lines)
 }
 
 /// States why no implementation of others has a rate. Behind the first colon of the reason stands advice.

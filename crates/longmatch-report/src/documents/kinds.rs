@@ -1,13 +1,13 @@
 //! The block of tables of every kind: which engine is the best for which kind of table, and how far our default is from
 //! it.
 
-use std::collections::BTreeMap;
-
-use crate::page::{count, short};
+use crate::page::{count, rows, short};
 use crate::record::Value;
+use crate::records::family_name;
+use crate::view::grouped;
 
-use super::blocks::{code, links};
-use super::published::{Machine, circumstances, family_name};
+use super::blocks::code;
+use super::published::{Machine, circumstances};
 
 /// The start of the ids of the experiment's figures; the rest is the mode.
 const FIGURES: &str = "kinds-";
@@ -22,59 +22,40 @@ const AUTO: &str = "auto";
 /// The traffic whose cells have a row of their own.
 const TRAFFIC: &str = "routed";
 
-/// A cell: a table, a mode, and a run configuration, which is a kind of traffic and perhaps a level of instructions.
-struct Cell<'a> {
-    family: &'a str,
-    table: &'a str,
-    mode: &'a str,
-    run: &'a str,
-    /// The engines with their rates, in the order of the records.
-    rates: Vec<(&'a str, f64)>,
+/// The rates of a cell, in the order of the records. A cell is a table, a mode, and a run configuration, which is a kind of
+/// traffic and perhaps a level of instructions.
+type Cell<'a> = Vec<&'a Value>;
+
+fn rate(cell: &[&Value], engine: &str) -> Option<f64> {
+    cell.iter().find(|it| it.engine == engine)?.value
 }
 
-impl<'a> Cell<'a> {
-    fn rate(&self, engine: &str) -> Option<f64> {
-        self.rates.iter().find(|it| it.0 == engine).map(|it| it.1)
-    }
-
-    /// The best engine; `auto` is none of its own.
-    fn best(&self) -> Option<(&'a str, f64)> {
-        let engines = self.rates.iter().filter(|it| it.0 != AUTO).copied();
-        engines.max_by(|a, b| a.1.total_cmp(&b.1))
-    }
-
-    /// The share of an engine of the best rate; 0 if it has none.
-    fn share(&self, engine: &str) -> f64 {
-        let best = self.best().map_or(f64::INFINITY, |it| it.1);
-        self.rate(engine).unwrap_or(0.0) / best
-    }
-
-    fn slower_than_before(&self) -> bool {
-        let both = self.rate(DEFAULT).zip(self.rate(EARLIER));
-        both.is_some_and(|(now, before)| now < before)
-    }
+/// Returns the best engine with its rate; `auto` is none of its own.
+fn best<'a>(cell: &[&'a Value]) -> Option<(&'a str, f64)> {
+    let engines = cell.iter().filter(|it| it.engine != AUTO);
+    let rates = engines.filter_map(|it| Some((it.engine.as_str(), it.value?)));
+    rates.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// The cells, in the order of the records.
+/// Returns the share of an engine of the best rate; 0 if it has none.
+fn share(cell: &[&Value], engine: &str) -> f64 {
+    rate(cell, engine).unwrap_or(0.0) / best(cell).map_or(f64::INFINITY, |it| it.1)
+}
+
+fn slower_than_before(cell: &[&Value]) -> bool {
+    let both = rate(cell, DEFAULT).zip(rate(cell, EARLIER));
+    both.is_some_and(|(now, before)| now < before)
+}
+
+/// Returns the cells, in the order of the records.
 fn cells(machine: &Machine) -> Vec<Cell<'_>> {
-    let mut cells: Vec<Cell<'_>> = Vec::new();
-    let mut places = BTreeMap::new();
-    for value in values(machine).filter(|it| it.metric == "rate") {
-        let Some(rate) = value.value else { continue };
-        let mode = value.figure.strip_prefix(FIGURES).unwrap_or_default();
-        let (family, table, run) = (&value.family[..], &value.table[..], &value.run[..]);
-        let place = *places.entry([family, table, mode, run]).or_insert_with(|| {
-            cells.push(Cell { family, table, mode, run, rates: Vec::new() });
-            cells.len() - 1
-        });
-        cells[place].rates.push((&value.engine, rate));
-    }
-    cells
+    let rates = values(machine).filter(|it| it.metric == "rate" && it.value.is_some());
+    let cells = grouped(rates, |it| (&it.family, &it.table, &it.figure, &it.run));
+    cells.into_iter().map(|(_, rates)| rates).collect()
 }
 
 fn values(machine: &Machine) -> impl Iterator<Item = &Value> {
-    let values = machine.records.experiments.iter().flat_map(|(_, values)| values);
-    values.filter(|it| it.figure.starts_with(FIGURES))
+    machine.records.values().filter(|it| it.figure.starts_with(FIGURES))
 }
 
 /// Returns the content of the block.
@@ -92,70 +73,50 @@ pub(super) fn content(machine: &Machine) -> Result<String, String> {
          cells.\n\n{}\nThe best engine for {TRAFFIC} addresses:\n\n{}",
         circumstances(run)?,
         summary(&cells),
-        rows(machine, &cells)
+        engines(machine, &cells)
     ))
 }
 
 /// Counts the cells of each table, and of all, in which the default engine is far from the best one.
 fn summary(cells: &[Cell<'_>]) -> String {
-    let row = |name: String, own: &[&Cell<'_>]| {
-        let number = |of: &dyn Fn(&Cell<'_>) -> bool| {
+    let row = |name: String, own: Vec<&Cell<'_>>| {
+        let number = |of: &dyn Fn(&[&Value]) -> bool| {
             count(own.iter().filter(|cell| of(cell)).count() as u64)
         };
-        let far = |engine| number(&|cell: &Cell<'_>| cell.share(engine) < CLOSE);
-        let lowest = own.iter().map(|cell| cell.share(DEFAULT)).fold(f64::INFINITY, f64::min);
-        let slower = number(&|cell: &Cell<'_>| cell.slower_than_before());
-        vec![name, count(own.len() as u64), far(DEFAULT), format!("{lowest:.2}"), slower, far(AUTO)]
+        let far = |engine| number(&|cell: &[&Value]| share(cell, engine) < CLOSE);
+        let lowest = own.iter().map(|cell| share(cell, DEFAULT)).fold(f64::INFINITY, f64::min);
+        let (all, slower) = (count(own.len() as u64), number(&slower_than_before));
+        vec![name, all, far(DEFAULT), format!("{lowest:.2}"), slower, far(AUTO)]
     };
-    let mut tables: Vec<(&str, &str)> = cells.iter().map(|it| (it.family, it.table)).collect();
-    tables.dedup();
-    let mut rows = Vec::new();
-    for (family, table) in tables {
-        let own: Vec<_> =
-            cells.iter().filter(|it| (it.family, it.table) == (family, table)).collect();
-        rows.push(row(format!("{} ({})", code(table), family_name(family)), &own));
-    }
-    rows.push(row("**all**".into(), &cells.iter().collect::<Vec<_>>()));
-    let heads = [
-        "table",
-        "cells",
-        "`folio` below 0.95 of the best engine",
-        "its lowest share",
-        "`folio` slower than `folio:pages`",
-        "`auto` below 0.95",
-    ];
-    links(&heads, rows)
+    let tables = grouped(cells, |it| (&it[0].family, &it[0].table)).into_iter();
+    let tables = tables.map(|((family, table), own)| {
+        row(format!("{} ({})", code(table), family_name(family)), own)
+    });
+    let heads = "table | cells | `folio` below 0.95 of the best engine | its lowest share | \
+                 `folio` slower than `folio:pages` | `auto` below 0.95";
+    rows(heads, tables.chain([row("**all**".into(), cells.iter().collect())]))
 }
 
 /// Tabulates the best engine of each cell, with its memory and compile time beside those of the default engine.
-fn rows(machine: &Machine, cells: &[Cell<'_>]) -> String {
-    let structure = |cell: &Cell<'_>, engine: &str, metric: &str| {
-        let place = |it: &Value| it.table == cell.table && it.family == cell.family;
-        let own = |it: &&Value| place(it) && it.engine == engine && it.metric == metric;
-        let value = values(machine).find(own).and_then(|it| it.value);
-        value.map_or_else(|| "–".to_owned(), short)
-    };
-    let mut rows = Vec::new();
-    for cell in cells.iter().filter(|it| it.run.starts_with(TRAFFIC)) {
-        let Some((best, rate)) = cell.best() else { continue };
-        let lookups = format!("{}{}", cell.mode, &cell.run[TRAFFIC.len()..]);
-        let share = format!("{:.2}", cell.share(DEFAULT));
-        let mut row = vec![code(cell.table), lookups, code(best), short(rate), share];
+fn engines(machine: &Machine, cells: &[Cell<'_>]) -> String {
+    let mut table = Vec::new();
+    for cell in cells.iter().filter(|it| it[0].run.starts_with(TRAFFIC)) {
+        let (Some((best, rate)), first) = (best(cell), cell[0]) else { continue };
+        let structure = |engine: &str, metric: &str| {
+            let place = |it: &Value| it.table == first.table && it.family == first.family;
+            let own = |it: &&Value| place(it) && it.engine == engine && it.metric == metric;
+            let value = values(machine).find(own).and_then(|it| it.value);
+            value.map_or_else(|| "–".to_owned(), short)
+        };
+        let lookups = format!("{}{}", &first.figure[FIGURES.len()..], &first.run[TRAFFIC.len()..]);
+        let share = format!("{:.2}", share(cell, DEFAULT));
+        let mut row = vec![code(&first.table), lookups, code(best), short(rate), share];
         for metric in ["memory", "compile"] {
-            row.extend([best, DEFAULT].map(|engine| structure(cell, engine, metric)));
+            row.extend([best, DEFAULT].map(|engine| structure(engine, metric)));
         }
-        rows.push(row);
+        table.push(row);
     }
-    let heads = [
-        "table",
-        "lookups",
-        "the best engine",
-        "Mlps",
-        "share of `folio`",
-        "MiB, the best",
-        "MiB, `folio`",
-        "compile, ms, the best",
-        "compile, ms, `folio`",
-    ];
-    links(&heads, rows)
+    let heads = "table | lookups | the best engine | Mlps | share of `folio` | MiB, the best | \
+                 MiB, `folio` | compile, ms, the best | compile, ms, `folio`";
+    rows(heads, table)
 }

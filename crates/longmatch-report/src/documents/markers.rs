@@ -17,35 +17,28 @@ pub(super) fn replace(
     mut content: impl FnMut(&str) -> Result<String, String>,
 ) -> Result<(String, Vec<String>), String> {
     let (mut out, mut names) = (String::with_capacity(text.len()), Vec::new());
-    // First line of the current block.
-    let mut open: Option<usize> = None;
-    for (i, line) in text.lines().enumerate() {
-        let at = |problem: &str| format!("line {}: {problem}", i + 1);
-        let name = line.strip_prefix(OPEN).map(|rest| rest.strip_suffix(CLOSE));
-        match (open, name) {
-            (Some(_), Some(_)) => return Err(at("a generated block begins within another")),
-            (None, Some(None)) => return Err(at("the marker of a generated block has no ` -->`")),
-            (None, Some(Some(name))) => {
-                let content = content(name).map_err(|problem| at(&problem))?;
-                out += &format!("{line}\n\n{}\n\n{END}\n", content.trim());
-                names.push(name.to_owned());
-                open = Some(i + 1);
+    let mut lines = (1..).zip(text.lines());
+    while let Some((number, line)) = lines.next() {
+        let at = |problem: String| format!("line {number}: {problem}");
+        if line == END {
+            return Err(at(format!("`{END}` without a generated block")));
+        }
+        out += &format!("{line}\n");
+        let Some(rest) = line.strip_prefix(OPEN) else { continue };
+        let Some(name) = rest.strip_suffix(CLOSE) else {
+            return Err(at(format!("the marker of a generated block has no `{CLOSE}`")));
+        };
+        out += &format!("\n{}\n\n{END}\n", content(name).map_err(at)?.trim());
+        names.push(name.to_owned());
+        match lines.find(|(_, line)| *line == END || line.starts_with(OPEN)) {
+            Some((_, END)) => {}
+            Some((number, _)) => {
+                return Err(format!("line {number}: a generated block begins within another"));
             }
-            (Some(_), None) if line == END => open = None,
-            (None, None) if line == END => {
-                return Err(at("`<!-- end -->` without a generated block"));
-            }
-            (Some(_), None) => {}
-            (None, None) => {
-                out += line;
-                out.push('\n');
-            }
+            None => return Err(at(format!("the generated block has no `{END}`"))),
         }
     }
-    match open {
-        Some(line) => Err(format!("line {line}: the generated block has no `{END}`")),
-        None => Ok((out, names)),
-    }
+    Ok((out, names))
 }
 
 #[cfg(test)]

@@ -68,8 +68,8 @@ const DOCUMENTS: [(&str, &[&str]); 6] = [
 pub fn documents(root: &Path, write: bool) -> Result<Vec<String>, String> {
     let published = Published::read(&root.join(PUBLISHED))?;
     let mut stale = Vec::new();
-    for (path, old, new) in generated(root, &published)? {
-        if old.as_ref() == Some(&new) {
+    for (path, new) in generated(root, &published)? {
+        if fs::read_to_string(root.join(&path)).is_ok_and(|old| old == new) {
             continue;
         }
         if write {
@@ -80,33 +80,23 @@ pub fn documents(root: &Path, write: bool) -> Result<Vec<String>, String> {
     Ok(stale)
 }
 
-/// Returns the path of each generated file, its text if it exists, and the text that it should have.
-fn generated(
-    root: &Path,
-    published: &Published,
-) -> Result<Vec<(String, Option<String>, String)>, String> {
+/// Returns the path of each generated file, and the text that it should have.
+fn generated(root: &Path, published: &Published) -> Result<Vec<(String, String)>, String> {
     let machine = published.newest()?;
-    for machine in &published.machines {
-        check_provenance(root, machine)?;
+    let mut files = vec![(PICTURE.to_owned(), headline::picture(machine)?)];
+    for own in &published.machines {
+        check_provenance(root, own)?;
+        files.push((format!("{PUBLISHED}/{}/{}", own.name, FILES[0]), html(&own.records)));
     }
-    let mut files = Vec::new();
     for (path, required) in pages(root, machine)? {
-        let old = read(root, &path)?;
         let up = "../".repeat(Path::new(&path).components().count() - 1);
-        let (new, names) =
-            markers::replace(&old, |name| blocks::content(published, machine, name, &up))
-                .map_err(|problem| format!("{path}: {problem}"))?;
+        let content = |name: &str| blocks::content(published, machine, name, &up);
+        let (new, names) = markers::replace(&read(root, &path)?, content)
+            .map_err(|problem| format!("{path}: {problem}"))?;
         if let Some(missing) = required.iter().find(|name| !names.contains(name)) {
             return Err(format!("{path}: no block `<!-- generated: {missing} -->`"));
         }
-        files.push((path, Some(old), new));
-    }
-    let mut whole = |path: String, text: String| {
-        files.push((path.clone(), fs::read_to_string(root.join(path)).ok(), text));
-    };
-    whole(PICTURE.into(), headline::picture(machine)?);
-    for Machine { name, records, .. } in &published.machines {
-        whole(format!("{PUBLISHED}/{name}/{}", FILES[0]), html(records));
+        files.push((path, new));
     }
     Ok(files)
 }

@@ -4,14 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use crate::record::{Line, Run, Value, read_ndjson};
-use crate::records::{FILES, Records};
+use crate::records::{FAMILIES, FILES, Records};
+use crate::view::{distinct, grouped};
 
 /// The figure of rates in batches, which decides the published tables.
 pub(super) const BATCH: &str = "traffic-batch";
 /// The figure of rates of single addresses.
 pub(super) const ONE: &str = "traffic-one";
-/// The families, in the order of the documents.
-pub(super) const FAMILIES: [&str; 2] = ["ipv4", "ipv6"];
 /// Names of the tables in the repository: embedded in the command, or loaded from their files.
 const EMBEDDED: [&str; 3] = ["embedded", "ipv4", "ipv6"];
 /// The records of the experiment `kinds`, beside the others of a machine: they have so many tables that they are a run of
@@ -55,13 +54,9 @@ pub(super) struct Machine {
 /// A table of routes, in one family.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table {
-    /// The name, such as `ipv4-full`.
     pub name: String,
-    /// `ipv4` or `ipv6`.
     pub family: String,
-    /// Number of routes.
     pub routes: u64,
-    /// Number of distinct next hops.
     pub next_hops: u64,
 }
 
@@ -77,11 +72,6 @@ impl Table {
     }
 }
 
-/// Returns the name of a family for readers.
-pub(super) fn family_name(family: &str) -> &'static str {
-    if family == "ipv6" { "IPv6" } else { "IPv4" }
-}
-
 /// Returns the engine of a variant: `dxr` of `dxr:xl`.
 pub(super) fn base_of(engine: &str) -> &str {
     engine.split(':').next().unwrap_or(engine)
@@ -94,31 +84,30 @@ impl Published {
     /// If a file cannot be read, or its records cannot be published; the message names the file.
     pub fn read(dir: &Path) -> Result<Self, String> {
         let at = |path: &Path, problem: String| format!("{}: {problem}", path.display());
-        let parse = |name: String, path: &Path| {
+        let parse = |name: String, path: &Path, checked: bool| {
             let text = fs::read(path).map_err(|error| at(path, error.to_string()))?;
-            Machine::parse(name, &text).map_err(|problem| at(path, problem))
-        };
-        let entries = fs::read_dir(dir).map_err(|error| at(dir, error.to_string()))?;
-        let mut machines = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|error| at(dir, error.to_string()))?.path();
-            let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if entry.is_dir() {
-                let checked = |path: &Path| {
-                    let machine = parse(name.clone(), path)?;
-                    machine.check().map_err(|problem| at(path, problem))?;
-                    Ok::<_, String>(machine)
-                };
-                let mut machine = checked(&entry.join(FILES[1]))?;
-                let kinds = entry.join(KINDS);
-                if kinds.exists() {
-                    machine.add_kinds(checked(&kinds)?);
-                }
-                machines.push(machine);
+            let machine = Machine::parse(name, &text).map_err(|problem| at(path, problem))?;
+            if checked {
+                machine.check().map_err(|problem| at(path, problem))?;
             }
+            Ok::<_, String>(machine)
+        };
+        let mut machines = Vec::new();
+        for entry in fs::read_dir(dir).map_err(|error| at(dir, error.to_string()))? {
+            let entry = entry.map_err(|error| at(dir, error.to_string()))?.path();
+            if !entry.is_dir() {
+                continue;
+            }
+            let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let mut machine = parse(name.clone(), &entry.join(FILES[1]), true)?;
+            let kinds = entry.join(KINDS);
+            if kinds.exists() {
+                machine.add_kinds(parse(name, &kinds, true)?);
+            }
+            machines.push(machine);
         }
         machines.sort_by(|a, b| a.name.cmp(&b.name));
-        let comparisons = COMPARISONS.map(|name| parse(name.into(), &dir.join(name)));
+        let comparisons = COMPARISONS.map(|name| parse(name.into(), &dir.join(name), false));
         Ok(Self { machines, comparisons: comparisons.into_iter().collect::<Result<_, _>>()? })
     }
 
@@ -190,8 +179,7 @@ impl Machine {
 
     /// Returns the values of a figure, in the order of the file.
     pub fn figure<'a>(&'a self, figure: &'a str) -> impl Iterator<Item = &'a Value> {
-        let values = self.records.experiments.iter().flat_map(|(_, values)| values);
-        values.filter(move |value| value.figure == figure)
+        self.records.values().filter(move |value| value.figure == figure)
     }
 
     /// Returns the reason why a figure has no values.
@@ -205,20 +193,26 @@ impl Machine {
         }
     }
 
+    /// Returns the conditions of a figure.
+    pub fn conditions<'a>(&'a self, anchor: &'a str) -> impl Iterator<Item = &'a [String; 3]> {
+        let all = self.records.experiments.iter().flat_map(|(outcome, _)| &outcome.conditions);
+        all.filter(move |it| it[0] == anchor)
+    }
+
     /// Returns a condition of a figure.
     ///
     /// # Errors
     /// If the records lack it.
     pub fn condition(&self, anchor: &str, name: &str) -> Result<&str, String> {
-        let mut all = self.records.experiments.iter().flat_map(|(outcome, _)| &outcome.conditions);
-        let found = all.find(|it| it[0] == anchor && it[1] == name).map(|it| it[2].as_str());
-        found.ok_or_else(|| format!("the conditions of `{anchor}` have no `{name}`"))
+        let all = self.records.experiments.iter().flat_map(|(outcome, _)| &outcome.conditions);
+        let found = all.filter(|it| it[0] == anchor).find(|it| it[1] == name);
+        let missing = || format!("the conditions of `{anchor}` have no `{name}`");
+        found.map(|it| it[2].as_str()).ok_or_else(missing)
     }
 
     /// Returns the names of all tables with a rate, each once.
     pub fn table_names(&self) -> Vec<&str> {
-        let values = self.records.experiments.iter().flat_map(|(_, values)| values);
-        let measured = values.filter(|it| it.metric == "rate" && it.value.is_some());
+        let measured = self.records.values().filter(|it| it.metric == "rate" && it.value.is_some());
         let named = measured.filter(|it| it.figure == BATCH || it.figure.starts_with("kinds"));
         let mut names: Vec<_> = named.map(|it| it.table.as_str()).collect();
         names.sort_unstable();
@@ -231,32 +225,23 @@ impl Machine {
     /// # Errors
     /// If the records lack the next hops of a table.
     pub fn tables(&self) -> Result<Vec<Table>, String> {
-        let mut tables: Vec<Table> = Vec::new();
-        for value in self.figure(BATCH) {
-            if tables.iter().any(|it| it.has(value)) {
-                continue;
-            }
-            let (name, family) = (value.table.clone(), value.family.clone());
+        let tables = grouped(self.figure(BATCH), |it| (&it.table, &it.family)).into_iter();
+        let table = |((name, family), values): ((&String, &String), Vec<&Value>)| {
             // `NAME: N routes, N next hops`
             let text = self.condition(&format!("{BATCH}-{family}-{name}"), "table")?;
             let count = text.strip_suffix(" next hops").and_then(|it| it.rsplit_once(' '));
             let next_hops = count
                 .and_then(|(_, count)| count.parse().ok())
                 .ok_or_else(|| format!("`{text}` states no next hops"))?;
-            tables.push(Table { name, family, routes: value.routes, next_hops });
-        }
-        Ok(tables)
+            let (name, family, routes) = (name.clone(), family.clone(), values[0].routes);
+            Ok::<_, String>(Table { name, family, routes, next_hops })
+        };
+        tables.map(table).collect()
     }
 
     /// Returns the engines of a figure without their options, in the order of the records.
     pub fn engines<'a>(&'a self, figure: &'a str) -> Vec<&'a str> {
-        let mut engines = Vec::new();
-        for base in self.figure(figure).map(|it| base_of(&it.engine)) {
-            if !engines.contains(&base) {
-                engines.push(base);
-            }
-        }
-        engines
+        distinct(self.figure(figure).map(|it| base_of(&it.engine)))
     }
 
     /// Returns half the distances of the quartiles of rates as shares of the medians, in ascending order.
@@ -278,9 +263,8 @@ impl Machine {
 /// If the run lacks it.
 fn about<'r>(run: &'r Run, name: &str) -> Result<&'r str, String> {
     let found = run.machine.iter().chain(&run.inputs).find(|pair| pair.0 == name);
-    found
-        .map(|pair| pair.1.as_str())
-        .ok_or_else(|| format!("the line about the run has no `{name}`"))
+    let missing = || format!("the line about the run has no `{name}`");
+    found.map(|pair| pair.1.as_str()).ok_or_else(missing)
 }
 
 /// States the circumstances of a run in a sentence.

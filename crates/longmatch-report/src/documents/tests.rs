@@ -2,22 +2,15 @@
 
 use super::blocks::content;
 use super::published::{CIRCUMSTANCES, Machine, Published};
-use crate::record::{Line, Outcome, Run, Value, write_ndjson};
+use crate::record::{Outcome, Run, Value, write_ndjson};
+use crate::records::Records;
 
 /// A value of an IPv4 table.
 fn value(figure: &str, engine: &str, run: &str, metric: &str, value: f64) -> Value {
-    let text = str::to_owned;
-    Value {
-        figure: text(figure),
-        table: text("ipv4"),
-        family: text("ipv4"),
-        routes: 1000,
-        engine: text(engine),
-        run: text(run),
-        metric: text(metric),
-        value: Some(value),
-        ..Value::default()
-    }
+    let texts = [figure, "ipv4", "ipv4", engine, run, metric].map(str::to_owned);
+    let [figure, table, family, engine, run, metric] = texts;
+    let (routes, value) = (1000, Some(value));
+    Value { figure, table, family, routes, engine, run, metric, value, ..Value::default() }
 }
 
 fn refused(it: Value, why: &str) -> Value {
@@ -32,11 +25,10 @@ fn run() -> Run {
 
 /// The text of records with one experiment.
 fn text(run: Run, values: Vec<Value>, conditions: Vec<[String; 3]>) -> Vec<u8> {
-    let values = values.into_iter().map(|it| Line::Value(Box::new(it)));
-    let end = Line::Experiment(Outcome { conditions, ..Outcome::default() });
-    let lines: Vec<_> = [Line::Run(run)].into_iter().chain(values).chain([end]).collect();
+    let experiment = values.first().map_or_else(String::new, |it| it.experiment.clone());
+    let end = Outcome { experiment, conditions, ..Outcome::default() };
     let mut out = Vec::new();
-    write_ndjson(&lines, &mut out).unwrap();
+    write_ndjson(&Records { run, experiments: vec![(end, values)] }.lines(), &mut out).unwrap();
     out
 }
 
@@ -163,12 +155,8 @@ fn comparisons_have_a_table_for_each_figure() {
         condition("pipes-csv", "beside", "longmatch"),
     ];
     let text = text(run(), values, conditions);
-    let named = |it: Vec<u8>| {
-        String::from_utf8(it).unwrap().replace("\"experiment\":\"\"", "\"experiment\":\"pipes\"")
-    };
-    let comparison = Machine::parse("pipes.ndjson".into(), named(text).as_bytes()).unwrap();
-    let published =
-        Published { machines: vec![machine(Vec::new())], comparisons: vec![comparison] };
+    let comparisons = vec![Machine::parse("pipes.ndjson".into(), &text).unwrap()];
+    let published = Published { machines: vec![machine(Vec::new())], comparisons };
     let of = |name| content(&published, &published.machines[0], name, "");
     let text = of("comparison pipes").unwrap();
     for part in [

@@ -5,9 +5,10 @@ use core::fmt::Write as _;
 use crate::claim::{Claim, Judgement, Verdict};
 use crate::model::{Cell, Column, Figure, Table};
 use crate::records::Records;
+use crate::view::joined;
 
 use super::number::short;
-use super::section::{Section, counted, machine_in_a_line, sections, title, verdict_in_words};
+use super::section::{Section, counted, in_words, machine_in_a_line, sections, title};
 use super::text::{anchor, escape, prose};
 use super::{chart, summary, table};
 
@@ -20,6 +21,8 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 /// Renders records as an HTML page.
 pub fn html(records: &Records) -> String {
     let sections = sections(records);
+    let tally = tally(&sections);
+    let (measured, absent): (Vec<_>, Vec<_>) = sections.into_iter().partition(Section::is_measured);
     let title = escape(&title(records));
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
@@ -33,15 +36,15 @@ pub fn html(records: &Records) -> String {
         escape(&machine_in_a_line(records)),
     );
     out += &summary::html(records);
-    out += &tally(&sections);
+    out += &tally;
     out += "<div class=\"columns\">\n";
-    out += &contents(&sections);
+    out += &contents(&measured);
     out += "<main id=\"page-main\">\n";
     let mut number = 0;
-    for section in sections.iter().filter(|it| it.outcome.absent.is_empty()) {
+    for section in &measured {
         out += &section_html(section, &mut number);
     }
-    out += &absent(&sections);
+    out += &not_measured(&absent);
     out += &circumstances(records);
     out + "</main>\n</div>\n</body>\n</html>\n"
 }
@@ -66,63 +69,43 @@ fn tally(sections: &[Section<'_>]) -> String {
     let numbers = numbers(sections);
     if !numbers.rows.is_empty() {
         let title = "The papers' figures and ours";
-        let _ =
-            writeln!(out, "<details><summary>{title}, whether or not the sentences hold</summary>");
-        out += &table::html(&numbers, title);
-        out += "</details>\n";
+        let table = table::html(&numbers, title);
+        out += &format!(
+            "<details><summary>{title}, whether or not the sentences hold</summary>\n{table}</details>\n"
+        );
     }
     out + "</section>\n"
 }
 
 /// Builds the table of the sentences' verdicts and, apart from these, of the paper's figures beside ours.
 fn numbers(sections: &[Section<'_>]) -> Table {
-    let heads = [
-        "sentence",
-        "source",
-        "here",
-        "verdict",
-        "of",
-        "ours",
-        "the paper's",
-        "ours / the paper's",
-    ];
-    let column = |name: &&str| Column {
-        name: (*name).into(),
-        unit: String::new(),
-        paper: *name == "the paper's",
-    };
+    let paper = "the paper's";
+    let heads =
+        ["sentence", "source", "here", "verdict", "of", "ours", paper, "ours / the paper's"];
+    let column =
+        |name| Column { name: String::from(name), paper: name == paper, ..Column::default() };
     let mut rows = Vec::new();
     for Section { experiment, claims, .. } in sections {
         for (claim, table, judgement) in claims {
             for it in &judgement.compared {
                 let [low, high] = it.paper.map(short);
                 let paper = if low == high { low } else { format!("{low} to {high}") };
-                let verdict = verdict_in_words(judgement.verdict).to_owned();
+                let (verdict, _) = in_words(judgement.verdict);
                 let source = format!("{}, {}", experiment.source, claim.section);
-                let texts =
-                    [&claim.text, &source, table, &verdict, &it.name, &short(it.ours), &paper];
-                let mut row: Vec<Cell> = texts.map(|text| Cell::Text(text.clone())).into();
+                let ours = short(it.ours);
+                let texts = [&*claim.text, &source, table, verdict, &it.name, &ours, &paper];
+                let mut row: Vec<Cell> = texts.map(|text| Cell::Text(text.into())).into();
                 row.push(Cell::Number(it.distance(), 2));
                 rows.push(row);
             }
         }
     }
-    Table { columns: heads.iter().map(column).collect(), rows }
+    Table { columns: heads.map(column).into(), rows }
 }
 
 /// Renders a claim as a list item; `source` may be empty if the context states it.
 fn claim_html((claim, table, judgement): &(&Claim, String, Judgement), source: &str) -> String {
-    let class = match judgement.verdict {
-        Verdict::Holds => "yes",
-        Verdict::DoesNotHold => "no",
-        Verdict::NotComparable => "note",
-    };
-    let mark = verdict_in_words(judgement.verdict);
-    let place = [source, &claim.section[..]]
-        .into_iter()
-        .filter(|it| !it.is_empty())
-        .collect::<Vec<_>>()
-        .join(", ");
+    let (mark, class) = in_words(judgement.verdict);
     let here = if table.is_empty() { String::new() } else { format!(" ({})", escape(table)) };
     let beside = match judgement.beside() {
         it if it.is_empty() => it,
@@ -132,17 +115,17 @@ fn claim_html((claim, table, judgement): &(&Claim, String, Judgement), source: &
         "<li class=\"{class}\" title=\"{}\"><span class=\"mark\">{mark}</span> {} <small>{}</small> Here{here}: {}.{beside}</li>\n",
         escape(&claim.id),
         prose(&claim.text),
-        escape(&place),
+        escape(&joined([source, &claim.section], ", ")),
         prose(&judgement.reason)
     )
 }
 
-fn contents(sections: &[Section<'_>]) -> String {
+fn contents(measured: &[Section<'_>]) -> String {
     let mut out = String::from(
         "<nav id=\"page-contents\" aria-labelledby=\"page-contents-title\">\n\
          <h2 id=\"page-contents-title\">Contents</h2>\n<ol>\n",
     );
-    for Section { experiment, .. } in sections.iter().filter(|it| it.outcome.absent.is_empty()) {
+    for Section { experiment, .. } in measured {
         let (id, title, source) =
             (anchor(&experiment.name), escape(&experiment.title), escape(&experiment.source));
         let _ = writeln!(out, "<li><a href=\"#{id}\">{title}</a> <span>{source}</span></li>");
@@ -161,11 +144,8 @@ fn section_html(section: &Section<'_>, number: &mut usize) -> String {
         prose(&experiment.about)
     );
     if !experiment.setting.is_empty() {
-        let _ = writeln!(
-            out,
-            "<p class=\"given\">The paper's setting: {}</p>",
-            prose(&experiment.setting)
-        );
+        let setting = prose(&experiment.setting);
+        let _ = writeln!(out, "<p class=\"given\">The paper's setting: {setting}</p>");
     }
     if !claims.is_empty() {
         let items: String = claims.iter().map(|it| claim_html(it, "")).collect();
@@ -211,11 +191,14 @@ fn definitions(class: &str, pairs: &[(String, String)]) -> String {
     out + "</dl>\n"
 }
 
-fn absent(sections: &[Section<'_>]) -> String {
-    let mut out = String::new();
-    for Section { experiment, outcome, .. } in
-        sections.iter().filter(|it| !it.outcome.absent.is_empty())
-    {
+fn not_measured(absent: &[Section<'_>]) -> String {
+    if absent.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from(
+        "<section id=\"page-absent\" class=\"absent\">\n<h2>Not measured</h2>\n<dl>\n",
+    );
+    for Section { experiment, outcome, .. } in absent {
         let (title, source, why) =
             (escape(&experiment.title), escape(&experiment.source), prose(&outcome.absent));
         let _ = writeln!(
@@ -223,12 +206,7 @@ fn absent(sections: &[Section<'_>]) -> String {
             "<div><dt><b>{title}</b> <span>{source}</span></dt> <dd>{why}</dd></div>"
         );
     }
-    if out.is_empty() {
-        return out;
-    }
-    format!(
-        "<section id=\"page-absent\" class=\"absent\">\n<h2>Not measured</h2>\n<dl>\n{out}</dl>\n</section>\n"
-    )
+    out + "</dl>\n</section>\n"
 }
 
 fn circumstances(records: &Records) -> String {

@@ -2,12 +2,13 @@
 
 use core::fmt::Write as _;
 
-use crate::model::{Cell, Figure, Table};
+use crate::model::{Cell, Column, Figure, Table};
 use crate::records::Records;
+use crate::view::joined;
 
-use super::section::{Section, sections, title, verdict_in_words};
+use super::section::{Section, in_words, sections, title};
+use super::table;
 use super::text::markdown as text;
-use super::{number, table};
 
 /// Numbered notes below a table, with the reasons of missing values; equal notes have one number.
 #[derive(Debug, Default)]
@@ -39,8 +40,9 @@ pub fn markdown(records: &Records) -> String {
         let _ = write!(out, "\n- {}: {}", text(name), text(value));
     }
     out.push('\n');
-    for section in sections(records).iter().filter(|it| it.outcome.absent.is_empty()) {
-        let Section { experiment, figures, claims, .. } = section;
+    let (measured, absent): (Vec<_>, Vec<_>) =
+        sections(records).into_iter().partition(Section::is_measured);
+    for Section { experiment, figures, claims, .. } in &measured {
         let _ = write!(
             out,
             "\n## {}\n\n{}\n\n{}\n",
@@ -49,7 +51,7 @@ pub fn markdown(records: &Records) -> String {
             text(&experiment.about)
         );
         for (claim, table, judgement) in claims {
-            let (words, here) = (verdict_in_words(judgement.verdict), text(&judgement.reason));
+            let ((words, _), here) = (in_words(judgement.verdict), text(&judgement.reason));
             let beside = text(&judgement.beside());
             let _ = write!(
                 out,
@@ -60,8 +62,8 @@ pub fn markdown(records: &Records) -> String {
         }
         figures.iter().for_each(|it| out += &figure(it));
     }
-    for section in sections(records).iter().filter(|it| !it.outcome.absent.is_empty()) {
-        let (title, why) = (text(&section.experiment.title), text(&section.outcome.absent));
+    for Section { experiment, outcome, .. } in &absent {
+        let (title, why) = (text(&experiment.title), text(&outcome.absent));
         let _ = write!(out, "\n## {title}\n\nNot measured: {why}\n");
     }
     out
@@ -84,32 +86,25 @@ fn figure(figure: &Figure) -> String {
 
 /// Renders a table; `spreads` shows the quartiles beside each median. The caller prints the notes below the table.
 pub(crate) fn grid(table: &Table, spreads: bool, notes: &mut Notes) -> String {
-    let mut out = String::from("|");
-    for column in &table.columns {
-        let unit =
-            if column.unit.is_empty() { String::new() } else { format!(", {}", column.unit) };
-        let _ = write!(out, " {}{} |", text(&column.name), text(&unit));
-    }
-    let _ = write!(out, "\n|{}\n", "---|".repeat(table.columns.len()));
-    for row in &table.rows {
-        out.push('|');
-        row.iter().for_each(|it| {
-            let _ = write!(out, " {} |", cell(it, spreads, notes));
-        });
-        out.push('\n');
-    }
-    out
+    let head = |it: &Column| text(&joined([&*it.name, &it.unit], ", "));
+    let heads: Vec<String> = table.columns.iter().map(head).collect();
+    let row = |row: &Vec<Cell>| row.iter().map(|it| cell(it, spreads, notes)).collect();
+    rows(&heads.join(" | "), table.rows.iter().map(row))
+}
+
+/// Renders a table whose cells are Markdown; the headings are separated by ` | `.
+pub(crate) fn rows(heads: &str, rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let line = "---|".repeat(heads.split(" | ").count());
+    let rows = rows.into_iter().map(|row| format!("| {} |\n", row.join(" | ")));
+    format!("| {heads} |\n|{line}\n{}", rows.collect::<String>())
 }
 
 fn cell(cell: &Cell, spreads: bool, notes: &mut Notes) -> String {
-    match cell {
-        Cell::Text(words) => text(words),
-        Cell::Refused(why) => format!("–{}", notes.mark(why)),
-        Cell::Spread(_, [low, high], decimals) if spreads => {
-            let ends = [low, high].map(|end| number::decimal(*end, *decimals).unwrap_or_default());
-            format!("{} ({}–{})", table::main_text(cell).unwrap_or_default(), ends[0], ends[1])
-        }
-        _ => table::main_text(cell).unwrap_or_else(|| "–".into()),
+    match (cell, table::main_text(cell), table::spread(cell)) {
+        (Cell::Text(words), ..) => text(words),
+        (Cell::Refused(why), ..) => format!("–{}", notes.mark(why)),
+        (_, Some(number), Some(ends)) if spreads => format!("{number} ({ends})"),
+        (_, number, _) => number.unwrap_or_else(|| "–".into()),
     }
 }
 

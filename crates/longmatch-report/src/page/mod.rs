@@ -15,6 +15,7 @@ mod text;
 pub(crate) use chart::picture;
 pub use html::html;
 pub use markdown::markdown;
-pub(crate) use markdown::{Notes, grid};
+pub(crate) use markdown::{Notes, grid, rows};
 pub(crate) use number::{count, short};
 pub use section::claims;
+pub(crate) use text::markdown as escaped;

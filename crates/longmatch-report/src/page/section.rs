@@ -1,11 +1,11 @@
 //! Sections of the page: experiments with their figures and judged claims.
 
-use crate::claim::{Claim, Judgement, Names, Values, Verdict};
+use crate::claim::{Claim, Judgement, Values, Verdict};
 use crate::experiment::Experiment;
 use crate::model::Figure;
-use crate::record::{Outcome, Value};
+use crate::record::{Outcome, Run, Value};
 use crate::records::Records;
-use crate::view;
+use crate::view::{self, grouped, joined};
 
 /// An experiment with its figures and judged claims.
 pub(super) struct Section<'r> {
@@ -14,6 +14,12 @@ pub(super) struct Section<'r> {
     pub figures: Vec<Figure>,
     /// Each claim with the table that it is judged on (empty if none) and the judgement.
     pub claims: Vec<(&'static Claim, String, Judgement)>,
+}
+
+impl Section<'_> {
+    pub fn is_measured(&self) -> bool {
+        self.outcome.absent.is_empty()
+    }
 }
 
 /// Returns a section for each experiment of the records that this version knows.
@@ -35,35 +41,21 @@ fn section<'r>(
     let mut claims = Vec::new();
     for claim in &experiment.claims {
         if !outcome.absent.is_empty() {
-            let judgement = Judgement::not_comparable(&outcome.absent);
-            claims.push((claim, String::new(), judgement));
+            claims.push((claim, String::new(), Judgement::not_comparable(&outcome.absent)));
             continue;
         }
-        let tables = tables(&all, &claim.family, &experiment.names, records);
-        let names: Vec<String> =
-            tables.iter().map(|it| it.all.first().map_or("", |it| &it.table).to_owned()).collect();
+        let own = values.iter().filter(|it| it.family == claim.family);
+        let tables = grouped(own, |it| &it.table).into_iter();
+        let (names, tables): (Vec<&String>, Vec<Values<'_>>) = tables
+            .map(|(name, all)| {
+                (name, Values { all, facts: &records.run.facts, names: &experiment.names })
+            })
+            .unzip();
         for (table, judgement) in claim.judge(&tables) {
             claims.push((claim, table.map_or_else(String::new, |i| names[i].clone()), judgement));
         }
     }
     Section { experiment, outcome, figures, claims }
-}
-
-/// Groups the values of a family by table.
-fn tables<'v>(
-    values: &[&'v Value],
-    family: &str,
-    names: &'v Names,
-    records: &'v Records,
-) -> Vec<Values<'v>> {
-    let mut tables: Vec<Values<'v>> = Vec::new();
-    for value in values.iter().filter(|it| it.family == family) {
-        match tables.iter_mut().find(|it| it.all[0].table == value.table) {
-            Some(table) => table.all.push(value),
-            None => tables.push(Values { all: vec![value], facts: &records.run.facts, names }),
-        }
-    }
-    tables
 }
 
 /// Counts the claims that hold, that do not hold, and that are not comparable.
@@ -79,11 +71,12 @@ pub(super) fn counted(sections: &[Section<'_>]) -> [usize; 3] {
     })
 }
 
-pub(super) fn verdict_in_words(verdict: Verdict) -> &'static str {
+/// Returns a verdict in words, and its class in the style sheet.
+pub(super) fn in_words(verdict: Verdict) -> (&'static str, &'static str) {
     match verdict {
-        Verdict::Holds => "holds",
-        Verdict::DoesNotHold => "does not hold",
-        Verdict::NotComparable => "not comparable",
+        Verdict::Holds => ("holds", "yes"),
+        Verdict::DoesNotHold => ("does not hold", "no"),
+        Verdict::NotComparable => ("not comparable", "note"),
     }
 }
 
@@ -94,14 +87,7 @@ pub(super) fn title(records: &Records) -> String {
 
 /// Summarises the machine, the version and the date in a line.
 pub(super) fn machine_in_a_line(records: &Records) -> String {
-    let value = |name: &str| {
-        records.run.machine.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
-    };
-    let parts = [
-        value("CPU"),
-        value("instructions"),
-        Some(records.run.version.as_str()),
-        Some(records.run.date.as_str()),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    let Run { machine, version, date, .. } = &records.run;
+    let value = |name: &str| machine.iter().find(|it| it.0 == name).map_or("", |it| &it.1);
+    joined([value("CPU"), value("instructions"), version, date], "; ")
 }

@@ -5,15 +5,12 @@ use core::fmt::Write as _;
 use crate::claim::TIE;
 use crate::model::{Cell, Chart, Column, Table};
 use crate::record::Value;
-use crate::records::Records;
-use crate::view;
+use crate::records::{FAMILIES, Records, family_name};
+use crate::view::{self, grouped};
 
 use super::number::short;
 use super::text::escape;
 use super::{chart, table};
-
-/// The experiment that the summary is about.
-const EXPERIMENT: &str = "traffic";
 
 /// The kinds of traffic in the summary; the section of the experiment has all.
 const TRAFFIC: [&str; 3] = ["routed", "random", "zipf"];
@@ -22,50 +19,39 @@ const MODES: [(&str, &str); 2] = [("batch", "in batches"), ("one", "one by one")
 
 /// Renders a sentence and tables about the fastest engines, and a chart of all engines.
 pub(super) fn html(records: &Records) -> String {
-    let values = rates(records, EXPERIMENT);
-    let rooflines = rates(records, "roofline");
-    let mut out = String::from(
-        "<section id=\"page-summary\" class=\"summary\">\n<h2>The fastest engines</h2>\n",
-    );
-    let first: Vec<_> =
-        ["ipv4", "ipv6"].into_iter().filter_map(|family| first_table(&values, family)).collect();
+    let tables = grouped(values(records, "traffic", "rate"), |it| (&*it.family, &*it.table));
+    let first = FAMILIES.map(|family| tables.iter().find(|it| it.0.0 == family));
+    let first: Vec<&[&Value]> = first.into_iter().flatten().map(|it| &it.1[..]).collect();
     if first.is_empty() {
         return String::new();
     }
+    let rooflines: Vec<&Value> = values(records, "roofline", "share of the roofline").collect();
     let answers: Vec<String> = first.iter().filter_map(|own| answer(own)).collect();
-    let _ = writeln!(out, "<p class=\"lead\">Routed addresses: {}.</p>", answers.join("; "));
-    out += "<div class=\"winners\">\n";
+    let mut out = format!(
+        "<section id=\"page-summary\" class=\"summary\">\n<h2>The fastest engines</h2>\n\
+         <p class=\"lead\">Routed addresses: {}.</p>\n<div class=\"winners\">\n",
+        answers.join("; ")
+    );
     for own in &first {
-        let title = format!("{}, {}", family(own[0]), own[0].table);
-        let _ = writeln!(out, "<div>\n<h3>{}</h3>", escape(&title));
-        out += &table::html(&winners(own, &rooflines), &title);
-        out += "</div>\n";
+        let title = format!("{}, {}", family_name(&own[0].family), own[0].table);
+        let table = table::html(&winners(own, &rooflines), &title);
+        let _ = write!(out, "<div>\n<h3>{}</h3>\n{table}</div>\n", escape(&title));
     }
-    out += "</div>\n";
-    let batches: Vec<&Value> = first[0].iter().copied().filter(|it| it.mode == "batch").collect();
-    let shown = batches.into_iter().filter(|it| TRAFFIC[..2].contains(&it.run.as_str()));
-    let bars = view::bars("rate", &shown.collect::<Vec<_>>());
-    let title = format!("Rates in batches, {}", family(first[0][0]));
-    let _ = writeln!(out, "<h3>{title}</h3>");
-    out += &chart::html(&Chart::Bars(bars), "page-summary", &title);
-    out + "</section>\n"
+    let shown = |it: &&Value| it.mode == "batch" && TRAFFIC[..2].contains(&&*it.run);
+    let shown: Vec<&Value> = first[0].iter().copied().filter(shown).collect();
+    let title = format!("Rates in batches, {}", family_name(&first[0][0].family));
+    let chart = chart::html(&Chart::Bars(view::bars("rate", &shown)), "page-summary", &title);
+    out + &format!("</div>\n<h3>{title}</h3>\n{chart}</section>\n")
 }
 
-/// Returns the values of a family's first table.
-fn first_table<'v>(values: &[&'v Value], family: &str) -> Option<Vec<&'v Value>> {
-    let first = values.iter().find(|it| it.family == family)?;
-    let same = |it: &&&Value| it.family == family && it.table == first.table;
-    Some(values.iter().filter(same).copied().collect())
-}
-
-fn rates<'r>(records: &'r Records, experiment: &str) -> Vec<&'r Value> {
-    let found = records.experiments.iter().find(|(outcome, _)| outcome.experiment == experiment);
-    let values = found.iter().flat_map(|(_, values)| values);
-    values.filter(|it| it.metric == "rate" || it.metric == "share of the roofline").collect()
-}
-
-fn family(value: &Value) -> &'static str {
-    if value.family == "ipv6" { "IPv6" } else { "IPv4" }
+/// Returns the values of a quantity of an experiment.
+fn values<'r>(
+    records: &'r Records,
+    experiment: &str,
+    metric: &str,
+) -> impl Iterator<Item = &'r Value> {
+    let own = records.experiments.iter().filter(move |it| it.0.experiment == experiment);
+    own.flat_map(|(_, values)| values).filter(move |it| it.metric == metric)
 }
 
 /// Returns the rates under a kind of traffic in a mode, in descending order.
@@ -84,20 +70,20 @@ fn answer(own: &[&Value]) -> Option<String> {
         Some(format!("<b>{}</b> {words} ({rate} million lookups a second)", escape(&best.engine)))
     };
     let both: Vec<String> = MODES.into_iter().filter_map(winner).collect();
-    (!both.is_empty()).then(|| format!("{}: {}", family(own[0]), both.join(", ")))
+    (!both.is_empty()).then(|| format!("{}: {}", family_name(&own[0].family), both.join(", ")))
 }
 
 /// Builds a table with a row for each mode and kind of traffic.
 fn winners(own: &[&Value], rooflines: &[&Value]) -> Table {
-    let column =
-        |name: &str, unit: &str| Column { name: name.into(), unit: unit.into(), paper: false };
-    let columns = vec![
-        column("lookups", ""),
-        column("fastest", ""),
-        column("rate", "Mlps"),
-        column("lead", ""),
-        column("share of its roofline", "%"),
+    let columns = [
+        ("lookups", ""),
+        ("fastest", ""),
+        ("rate", "Mlps"),
+        ("lead", ""),
+        ("share of its roofline", "%"),
     ];
+    let column =
+        |(name, unit): (&str, &str)| Column { name: name.into(), unit: unit.into(), paper: false };
     let mut rows = Vec::new();
     for (mode, words) in MODES {
         for run in TRAFFIC {
@@ -114,9 +100,7 @@ fn winners(own: &[&Value], rooflines: &[&Value]) -> Table {
             };
             let roofline = rooflines.iter().find(|it| {
                 let same = (&it.engine, &it.family, &it.table, it.run.as_str());
-                it.metric != "rate"
-                    && mode == "batch"
-                    && same == (&best.engine, &best.family, &best.table, run)
+                mode == "batch" && same == (&best.engine, &best.family, &best.table, run)
             });
             rows.push(vec![
                 Cell::Text(format!("{run}, {words}")),
@@ -127,5 +111,5 @@ fn winners(own: &[&Value], rooflines: &[&Value]) -> Table {
             ]);
         }
     }
-    Table { rows, columns }
+    Table { rows, columns: columns.map(column).into() }
 }

@@ -1,6 +1,6 @@
 //! HTML tables.
 
-use crate::model::{Cell, Column, Table};
+use crate::model::{Cell, Table};
 
 use super::number;
 use super::text::{escape, prose};
@@ -10,7 +10,7 @@ const LONG: usize = 18;
 
 /// Renders a table in a box that scrolls on narrow pages; `label` names the table for screen readers.
 pub(super) fn html(table: &Table, label: &str) -> String {
-    if table.rows.is_empty() || table.columns.is_empty() {
+    if table.rows.is_empty() {
         return "<p class=\"nothing\">The table is empty.</p>\n".into();
     }
     let plans: Vec<Plan> = (0..table.columns.len()).map(|at| Plan::new(table, at)).collect();
@@ -19,31 +19,23 @@ pub(super) fn html(table: &Table, label: &str) -> String {
         escape(&format!("Table: {label}"))
     );
     for (column, plan) in table.columns.iter().zip(&plans) {
-        out += &head(column, plan);
+        let unit = match escape(&column.unit) {
+            unit if unit.is_empty() => unit,
+            unit => format!(" <span class=\"unit\">{unit}</span>"),
+        };
+        let (class, name) = (plan.class(), prose(&column.name));
+        out += &format!("<th scope=\"col\"{class}>{name}{unit}</th>");
     }
     out += "</tr>\n</thead>\n<tbody>\n";
     for row in &table.rows {
         out += "<tr>";
-        for (at, plan) in plans.iter().enumerate() {
-            let tag = if at == 0 { "th" } else { "td" };
-            let scope = if at == 0 { " scope=\"row\"" } else { "" };
-            let cell = row.get(at).unwrap_or(&Cell::Empty);
+        for (at, (plan, cell)) in plans.iter().zip(row).enumerate() {
+            let (tag, scope) = if at == 0 { ("th", " scope=\"row\"") } else { ("td", "") };
             out += &format!("<{tag}{scope}{}>{}</{tag}>", plan.class(), plan.cell(cell));
         }
         out += "</tr>\n";
     }
     out + "</tbody>\n</table>\n</div>\n"
-}
-
-fn head(column: &Column, plan: &Plan) -> String {
-    let mut name = prose(&column.name);
-    if column.paper && !column.name.to_lowercase().contains("paper") {
-        name += " <span class=\"tag\">paper</span>";
-    }
-    if !column.unit.is_empty() {
-        name += &format!(" <span class=\"unit\">{}</span>", escape(&column.unit));
-    }
-    format!("<th scope=\"col\"{}>{name}</th>", plan.class())
 }
 
 /// The layout of a column.
@@ -56,10 +48,10 @@ struct Plan {
 
 impl Plan {
     fn new(table: &Table, at: usize) -> Self {
-        let cells = || table.rows.iter().filter_map(|row| row.get(at));
+        let cells = || table.rows.iter().map(|row| &row[at]);
         let decimals = cells().filter_map(main_text).map(|text| after_point(&text));
         Self {
-            numbers: cells().any(is_number),
+            numbers: cells().any(|cell| matches!(cell, Cell::Number(..) | Cell::Spread(..))),
             paper: table.columns[at].paper,
             decimals: decimals.max().unwrap_or(0),
         }
@@ -75,26 +67,19 @@ impl Plan {
     }
 
     fn cell(&self, cell: &Cell) -> String {
-        let none = "<span class=\"none\">–</span>";
         match cell {
-            Cell::Empty => none.into(),
             Cell::Text(text) if text.split_whitespace().any(|word| word.len() > LONG) => {
                 format!("<span class=\"long\">{}</span>", prose(text))
             }
             Cell::Text(text) => prose(text),
             Cell::Refused(why) => format!("<span class=\"refused\">{}</span>", escape(why)),
-            Cell::Count(_) | Cell::Number(..) => {
-                main_text(cell).map_or_else(|| none.into(), |text| self.aligned(&text))
-            }
-            Cell::Spread(_, ends, decimals) => {
-                let Some(text) = main_text(cell) else { return none.into() };
-                let ends = ends.map(|end| number::decimal(end, *decimals));
-                let spread = match ends {
-                    [Some(low), Some(high)] => format!("<small>{low}–{high}</small>"),
-                    _ => String::new(),
-                };
-                format!("{}{spread}", self.aligned(&text))
-            }
+            _ => match (main_text(cell), spread(cell)) {
+                (None, _) => "<span class=\"none\">–</span>".into(),
+                (Some(text), None) => self.aligned(&text),
+                (Some(text), Some(ends)) => {
+                    format!("{}<small>{ends}</small>", self.aligned(&text))
+                }
+            },
         }
     }
 
@@ -105,27 +90,26 @@ impl Plan {
             return text.to_owned();
         }
         let point = if text.contains('.') { "" } else { "." };
-        format!(
-            "{text}<span class=\"padding\" aria-hidden=\"true\">{point}{}</span>",
-            "0".repeat(missing)
-        )
+        let zeros = "0".repeat(missing);
+        format!("{text}<span class=\"padding\" aria-hidden=\"true\">{point}{zeros}</span>")
     }
-}
-
-/// Returns whether the cell is a number.
-pub(super) fn is_number(cell: &Cell) -> bool {
-    matches!(cell, Cell::Count(_) | Cell::Number(..) | Cell::Spread(..))
 }
 
 /// Formats the number of a cell without its spread; `None` for text and non-finite numbers.
 pub(super) fn main_text(cell: &Cell) -> Option<String> {
     match cell {
-        Cell::Count(value) => Some(number::count(*value)),
         Cell::Number(value, decimals) | Cell::Spread(value, _, decimals) => {
             number::decimal(*value, *decimals)
         }
         Cell::Empty | Cell::Text(_) | Cell::Refused(_) => None,
     }
+}
+
+/// Formats the quartiles of a cell; `None` if it has none.
+pub(super) fn spread(cell: &Cell) -> Option<String> {
+    let Cell::Spread(_, ends, decimals) = cell else { return None };
+    let [low, high] = ends.map(|end| number::decimal(end, *decimals));
+    Some(format!("{}–{}", low?, high?))
 }
 
 fn after_point(text: &str) -> usize {

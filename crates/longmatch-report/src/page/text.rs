@@ -35,18 +35,11 @@ pub(super) fn prose(text: &str) -> String {
     if parts.len().is_multiple_of(2) {
         return escape(text);
     }
-    let mut out = String::new();
-    for (at, part) in parts.iter().enumerate() {
-        match at % 2 {
-            0 => out.push_str(&escape(part)),
-            _ => {
-                out.push_str("<code>");
-                out.push_str(&escape(part));
-                out.push_str("</code>");
-            }
-        }
-    }
-    out
+    let part = |(at, part): (usize, &&str)| match at % 2 {
+        0 => escape(part),
+        _ => format!("<code>{}</code>", escape(part)),
+    };
+    parts.iter().enumerate().map(part).collect()
 }
 
 /// Converts a name to an anchor of letters, digits, `-` and `_`.
@@ -59,7 +52,7 @@ pub(super) fn anchor(name: &str) -> String {
 /// Escapes prose for Markdown: one line that begins no list or heading and breaks no table.
 ///
 /// Text between backticks stays code.
-pub(super) fn markdown(text: &str) -> String {
+pub(crate) fn markdown(text: &str) -> String {
     let line: String = text.chars().filter_map(sanitize).collect();
     let line = line.trim();
     let code = line.matches('`').count().is_multiple_of(2);
@@ -139,40 +132,43 @@ mod tests {
 
     #[test]
     fn markup_and_controls_are_escaped() {
-        assert_eq!(escape(r#"<a b="c">&'"#), "&lt;a b=&quot;c&quot;&gt;&amp;&#39;");
-        assert_eq!(escape("a\nb\tc"), "a b c");
-        assert_eq!(
-            escape("a\0\u{1b}[1m\u{7f}\u{85}\u{ffff}"),
-            "a\u{fffd}\u{fffd}[1m\u{fffd}\u{fffd}\u{fffd}"
-        );
-        assert_eq!(escape("a\u{202e}b\u{2067}c"), "abc");
-        assert_eq!(escape("Größe 東京"), "Größe 東京");
+        for (text, wanted) in [
+            (r#"<a b="c">&'"#, "&lt;a b=&quot;c&quot;&gt;&amp;&#39;"),
+            ("a\nb\tc", "a b c"),
+            ("a\0\u{1b}[1m\u{7f}\u{85}\u{ffff}", "a\u{fffd}\u{fffd}[1m\u{fffd}\u{fffd}\u{fffd}"),
+            ("a\u{202e}b\u{2067}c", "abc"),
+            ("Größe 東京", "Größe 東京"),
+        ] {
+            assert_eq!(escape(text), wanted);
+        }
     }
 
     #[test]
     fn backticks_enclose_code() {
         assert_eq!(prose("run `a <b>` & `c`"), "run <code>a &lt;b&gt;</code> &amp; <code>c</code>");
-        assert_eq!(prose("one ` alone"), "one ` alone");
-        assert_eq!(prose(""), "");
+        assert_eq!(["one ` alone", ""].map(prose), ["one ` alone", ""]);
     }
 
     #[test]
     fn anchors_have_safe_characters() {
-        assert_eq!(anchor("poptrie-table2"), "poptrie-table2");
-        assert_eq!(anchor("a b\"c<ä"), "a-b-c--");
-        assert_eq!(anchor(""), "unnamed");
+        let names = ["poptrie-table2", "a b\"c<ä", ""];
+        assert_eq!(names.map(anchor), ["poptrie-table2", "a-b-c--", "unnamed"]);
     }
 
     #[test]
     fn markdown_is_one_line_of_text() {
-        assert_eq!(markdown("a | b\nc"), r"a \| b c");
-        assert_eq!(markdown("dir24_8 is *fast*"), r"dir24_8 is \*fast\*");
-        assert_eq!(markdown("_x_ [y](z)"), r"\_x\_ \[y\](z)");
-        assert_eq!(markdown("<b> & &lt; `a<b|c`"), r"&lt;b&gt; & &amp;lt; `a<b\|c`");
-        assert_eq!(markdown("# no heading"), r"\# no heading");
-        assert_eq!(markdown("1. no list"), r"1\. no list");
-        assert_eq!(markdown("at 1. the end"), "at 1. the end");
-        assert_eq!(markdown("one ` alone"), r"one \` alone");
+        for (text, wanted) in [
+            ("a | b\nc", r"a \| b c"),
+            ("dir24_8 is *fast*", r"dir24_8 is \*fast\*"),
+            ("_x_ [y](z)", r"\_x\_ \[y\](z)"),
+            ("<b> & &lt; `a<b|c`", r"&lt;b&gt; & &amp;lt; `a<b\|c`"),
+            ("# no heading", r"\# no heading"),
+            ("1. no list", r"1\. no list"),
+            ("at 1. the end", "at 1. the end"),
+            ("one ` alone", r"one \` alone"),
+        ] {
+            assert_eq!(markdown(text), wanted);
+        }
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! What an update replaces, and how long it takes: section 4.9 of the Poptrie paper.
 
 use longmatch::Rib;
-use longmatch_bench::{BenchFamily, ReplayRecord, in_random_order, pin};
+use longmatch_bench::{BenchFamily, Replay, ReplayRecord, in_random_order, pin};
 
 use crate::context::{ExperimentContext, Place, anchor};
 use crate::declaration::Absence;
-use crate::experiments::updates::{one_by_one, replayed, stream};
+use crate::experiments::updates::{replayed, stream};
 use crate::inputs::{Effort, Named, SEED};
 use crate::whole_runs::written;
 
@@ -39,7 +39,7 @@ pub(in super::super) fn on_table<F: BenchFamily>(
     let empty = Rib::new();
     for engine in &context.experiment.engines {
         pin::to(0);
-        let replays = [one_by_one(named.rib, &changes), one_by_one(&empty, &inserted)];
+        let replays = [Replay::new(named.rib, &changes), Replay::new(&empty, &inserted)];
         let [updated, filled] = replays.map(|replay| replayed(&engine.spec, &replay));
         pin::free();
         let mut note = |metric: &str, unit: &str, value| {

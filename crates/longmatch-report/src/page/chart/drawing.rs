@@ -2,27 +2,22 @@
 
 use crate::model::Axis;
 use crate::page::number;
+use crate::page::text::width;
 
-use super::form::Form;
-use super::palette::Look;
 use super::scale::Scale;
-use super::svg::Svg;
+use super::svg::{Anchor, Form, Svg};
 
-/// A drawing of a chart.
+/// A drawing of a chart: its height and its elements.
 #[derive(Debug)]
 pub(super) struct Drawing {
-    /// The height.
     pub height: f64,
-    /// The elements.
     pub body: String,
 }
 
 /// An entry of a legend: a swatch and its meaning.
 #[derive(Debug)]
 pub(super) struct Key {
-    /// The elements of the swatch.
     pub swatch: String,
-    /// The meaning.
     pub text: String,
     /// Whether only narrow drawings need the entry.
     pub narrow_only: bool,
@@ -30,14 +25,16 @@ pub(super) struct Key {
 
 impl Key {
     /// Creates an entry for wide and narrow drawings.
-    pub fn new(swatch: Svg, text: impl Into<String>) -> Self {
-        Self { swatch: swatch.finish(), text: text.into(), narrow_only: false }
+    pub fn new(text: impl Into<String>, swatch: impl FnOnce(&mut Svg)) -> Self {
+        let mut svg = Svg::of(Form::Narrow);
+        swatch(&mut svg);
+        Self { swatch: svg.finish(), text: text.into(), narrow_only: false }
     }
 }
 
 /// A chart that can be drawn in each form.
 pub(super) trait Draw {
-    /// Draws the chart; `None` if no value can be drawn.
+    /// Draws the chart; `None` if there is no value.
     fn draw(&self, form: Form) -> Option<Drawing>;
 
     /// Returns the entries of the legend.
@@ -49,12 +46,8 @@ pub(super) trait Draw {
 
 /// Returns the title of an axis: its name, unit and kind of scale.
 pub(super) fn named(axis: &Axis) -> String {
-    let log = if axis.log { ", log scale" } else { "" };
-    match (axis.name.is_empty(), axis.unit.is_empty()) {
-        (false, false) => format!("{} [{}]{log}", axis.name, axis.unit),
-        (true, false) => format!("{}{log}", axis.unit),
-        (_, true) => format!("{}{log}", axis.name),
-    }
+    let unit = if axis.unit.is_empty() { String::new() } else { format!(" [{}]", axis.unit) };
+    format!("{}{unit}{}", axis.name, if axis.log { ", log scale" } else { "" })
 }
 
 /// Formats a value with the unit of its axis.
@@ -62,42 +55,33 @@ pub(super) fn with_unit(value: f64, axis: &Axis) -> String {
     format!("{} {}", number::short(value), axis.unit).trim_end().to_owned()
 }
 
-/// Builds the scale of an axis; see [`Scale::linear`] for `near` and `about`.
-pub(super) fn scale(
-    axis: &Axis,
-    values: impl Iterator<Item = f64>,
-    near: bool,
-    about: usize,
-) -> Scale {
-    match axis.log {
-        true => Scale::log(values, !near, about),
-        false => Scale::linear(values, near, about),
+/// Draws the ticks of a horizontal axis from height to height, and at `baseline` the labels that have space.
+pub(super) fn ticks(
+    svg: &mut Svg,
+    scale: &Scale,
+    class: &str,
+    [from, to]: [f64; 2],
+    baseline: f64,
+) {
+    let (size, across) = (svg.form.letters(), svg.form.width());
+    let mut free = 0.0;
+    for tick in &scale.ticks {
+        let Some(x) = scale.at(*tick) else { continue };
+        svg.line(class, (x, from), (x, to));
+        let text = number::tick(*tick);
+        let half = width(&text, size) / 2.0;
+        let middle = x.clamp(half + 1.0, across - half - 1.0);
+        if middle - half >= free {
+            svg.text("tick", Anchor::Middle, (middle, baseline), &text);
+            free = middle + half + 5.0;
+        }
     }
 }
 
-/// Returns `n` such that every `n`th label of an axis fits, at least `gap` apart.
-///
-/// `sizes` are the lengths of the labels along the axis, `step` the distance of their centres.
-pub(super) fn every(sizes: &[f64], step: f64, gap: f64) -> usize {
-    let fits = |every: &usize| {
-        let shown: Vec<f64> = sizes.iter().copied().step_by(*every).collect();
-        shown.windows(2).all(|pair| f64::midpoint(pair[0], pair[1]) + gap <= step * *every as f64)
-    };
-    [1, 2, 4, 5, 10, 20, 50].into_iter().find(fits).unwrap_or(sizes.len().max(1))
-}
-
-/// Draws the swatch of a line with its mark.
-pub(super) fn line_swatch(look: &Look, dashed: bool) -> Svg {
-    let mut svg = Svg::default();
-    let kind = if dashed { " dashed" } else { "" };
-    svg.group(&format!("{}{kind}", look.class), "", |svg| {
-        svg.line("line", (1.0, 7.0), (27.0, 7.0));
-        svg.mark(look.shape, "mark", (14.0, 7.0), 3.6);
-    });
-    svg
-}
-
-/// Draws the diamond that marks a paper's value.
-pub(super) fn paper_mark(svg: &mut Svg, at: (f64, f64), radius: f64) {
-    svg.mark(3, "paper", at, radius);
+/// Draws a line between quartiles, with a cap of half a length at each.
+pub(super) fn whisker(svg: &mut Svg, ends: [(f64, f64); 2], (dx, dy): (f64, f64)) {
+    svg.line("whisker", ends[0], ends[1]);
+    for (x, y) in ends {
+        svg.line("whisker", (x - dx, y - dy), (x + dx, y + dy));
+    }
 }

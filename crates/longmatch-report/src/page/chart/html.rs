@@ -3,8 +3,9 @@
 use crate::model::{Bars, Chart};
 use crate::page::text::escape;
 
-use super::drawing::{Draw, Key};
-use super::form::Form;
+use super::drawing::{Draw, Drawing, Key};
+use super::heat_map;
+use super::svg::Form;
 
 /// Style of a picture: that of the page's charts, with the page's ground and letters.
 const STYLE: &str = concat!(
@@ -13,46 +14,50 @@ const STYLE: &str = concat!(
     "svg { font-family: system-ui, sans-serif; }\n.ground { fill: var(--paper); }\n"
 );
 
-/// Renders a chart with its legend as HTML, or a message if no value can be drawn.
+/// Renders a chart with its legend as HTML, or a message if there is no value.
 ///
 /// `id` and `title` are those of the figure.
 pub(crate) fn html(chart: &Chart, id: &str, title: &str) -> String {
-    let chart: &dyn Draw = match chart {
-        Chart::Bars(bars) => bars,
-        Chart::Lines(lines) => lines,
-        Chart::HeatMap(map) => map,
+    let (body, keys) = match chart {
+        Chart::Bars(bars) => (drawings(bars, id, title), bars.keys()),
+        Chart::Lines(lines) => (drawings(lines, id, title), lines.keys()),
+        Chart::HeatMap(map) => (heat_map::html(map), heat_map::keys(map)),
     };
-    let Some((wide, narrow)) = chart.draw(Form::Wide).zip(chart.draw(Form::Narrow)) else {
-        return "<p class=\"nothing\">No value to draw.</p>\n".into();
-    };
-    let description = chart.describe() + " The values are in the table below.";
-    let mut out = String::from("<div class=\"chart\">\n");
-    for (form, drawing) in [(Form::Wide, wide), (Form::Narrow, narrow)] {
-        let (class, width, height) = (form.class(), form.width(), drawing.height.ceil());
-        let (title, description) = (escape(title), escape(&description));
+    match body {
+        Some(body) => format!("<div class=\"chart\">\n{body}{}</div>\n", legend(&keys)),
+        None => "<p class=\"nothing\">No value to draw.</p>\n".into(),
+    }
+}
+
+/// Draws a chart in each form; `None` if there is no value.
+fn drawings(chart: &impl Draw, id: &str, title: &str) -> Option<String> {
+    let description = escape(&(chart.describe() + " The values are in the table below."));
+    let title = escape(title);
+    let mut out = String::new();
+    for form in [Form::Wide, Form::Narrow] {
+        let Drawing { height, body } = chart.draw(form)?;
+        let (class, width, height) = (form.pick("wide", "narrow"), form.width(), height.ceil());
         out += &format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\" \
              aria-labelledby=\"{id}-{class}-title {id}-{class}-says\">\n\
              <title id=\"{id}-{class}-title\">{title}</title>\n\
-             <desc id=\"{id}-{class}-says\">{description}</desc>\n{}</svg>\n",
-            drawing.body
+             <desc id=\"{id}-{class}-says\">{description}</desc>\n{body}</svg>\n"
         );
     }
-    out + &legend(&chart.keys()) + "</div>\n"
+    Some(out)
 }
 
 /// Draws a chart as a picture by itself, in the reader's colour scheme.
 pub(crate) fn picture(chart: &Bars) -> Option<String> {
-    let drawing = chart.draw(Form::Wide)?;
-    let (width, height, about) = (Form::Wide.width(), drawing.height.ceil(), chart.describe());
+    let Drawing { height, body } = chart.draw(Form::Wide)?;
+    let (width, height) = (Form::Wide.width(), height.ceil());
     Some(format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
          height=\"{height}\" role=\"img\" aria-label=\"{}\">\n<style>\n{}</style>\n\
-         <rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n{}</svg>\n",
-        escape(&about),
+         <rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n{body}</svg>\n",
+        escape(&chart.describe()),
         escape(STYLE),
-        drawing.body
     ))
 }
 

@@ -3,12 +3,12 @@
 use roxmltree::{Document, Node};
 
 use super::drawing::*;
-use super::form::Form;
+use super::svg::Form;
 use super::*;
-use crate::model::{Axis, Bar, BarGroup, Bars, Chart, HeatMap, Lines, Point, Series};
+use crate::model::{Axis, Bar, Bars, Chart, HeatMap, Lines, Point, Series};
 
-fn axis(log: bool) -> Axis {
-    Axis { name: "rate".into(), unit: "Mlps".into(), log }
+fn axis() -> Axis {
+    Axis { name: "rate".into(), unit: "Mlps".into(), log: false }
 }
 
 /// Wraps the drawing of a chart in a document.
@@ -28,12 +28,18 @@ fn of_class<'a>(document: &'a Document<'_>, class: &'static str) -> Vec<Node<'a,
     document.descendants().filter(has).collect()
 }
 
-fn bar(name: &str, value: Option<f64>) -> Bar {
-    Bar { name: name.into(), value, spread: None, paper: None, note: String::new() }
+/// The numbers of an attribute of the elements of a class.
+fn numbers(document: &Document<'_>, class: &'static str, attribute: &str) -> Vec<f64> {
+    of_class(document, class).iter().map(|node| number(*node, attribute)).collect()
 }
 
-fn bars(log: bool, all: Vec<Bar>) -> Bars {
-    Bars { value: axis(log), groups: vec![BarGroup { name: "group".into(), bars: all }] }
+fn bar(name: &str, value: Option<f64>) -> Bar {
+    let (group, name) = ("group".into(), name.into());
+    Bar { group, name, value, spread: None, paper: None, note: String::new() }
+}
+
+fn bars(bars: Vec<Bar>) -> Bars {
+    Bars { value: axis(), bars }
 }
 
 #[test]
@@ -42,62 +48,46 @@ fn bars_are_as_long_as_their_values() {
     all[0].spread = Some([290.0, 310.0]);
     all[0].paper = Some(200.0);
     all[2].note = "refused".into();
-    let chart = bars(false, all);
+    let chart = bars(all);
     for form in [Form::Wide, Form::Narrow] {
         let text = drawn(&chart, form);
         let document = Document::parse(&text).expect("well-formed");
-        let lengths: Vec<f64> =
-            of_class(&document, "bar").iter().map(|bar| number(*bar, "width")).collect();
+        let lengths = numbers(&document, "bar", "width");
         assert_eq!(lengths.len(), 2);
         assert!((lengths[0] / lengths[1] - 3.0).abs() < 0.01, "{lengths:?}");
-        assert_eq!(of_class(&document, "whisker").len(), 3);
-        assert_eq!(of_class(&document, "paper").len(), 1);
+        let counts = ["whisker", "paper", "c-folio"].map(|class| of_class(&document, class).len());
+        assert_eq!(counts, [3, 1, 1]);
         let notes: Vec<_> = of_class(&document, "note").iter().map(|note| note.text()).collect();
         assert_eq!(notes, [Some("paper 200"), Some("refused")]);
-        assert_eq!(of_class(&document, "c-folio").len(), 1);
-        let named =
-            ["folio", "radix", "sail"].map(|name| text.contains(&format!(">{name}</text>")));
-        assert_eq!(named, [true; 3]);
+        for name in ["folio", "radix", "sail"] {
+            assert!(text.contains(&format!(">{name}</text>")), "{name}");
+        }
     }
     assert_eq!(chart.keys().len(), 2);
     assert!(chart.describe().contains("The longest is folio with 300 Mlps"));
 }
 
 #[test]
-fn bars_below_zero_and_logarithmic_ones_have_lengths_too() {
-    let text = drawn(&bars(false, vec![bar("a", Some(-50.0)), bar("b", Some(50.0))]), Form::Wide);
+fn bars_below_zero_end_at_zero() {
+    let text = drawn(&bars(vec![bar("a", Some(-50.0)), bar("b", Some(50.0))]), Form::Wide);
     let document = Document::parse(&text).expect("well-formed");
-    let drawn_bars = of_class(&document, "bar");
-    let (below, above) = (drawn_bars[0], drawn_bars[1]);
-    assert!((number(below, "x") + number(below, "width") - number(above, "x")).abs() < 0.11);
-    let all = vec![bar("a", Some(1.0)), bar("b", Some(1000.0)), bar("c", Some(0.0))];
-    let text = drawn(&bars(true, all), Form::Wide);
-    let document = Document::parse(&text).expect("well-formed");
-    let lengths: Vec<f64> =
-        of_class(&document, "bar").iter().map(|bar| number(*bar, "width")).collect();
-    assert!(lengths.len() == 2 && lengths[0] > 5.0 && lengths[1] > lengths[0], "{lengths:?}");
+    let (lefts, widths) = (numbers(&document, "bar", "x"), numbers(&document, "bar", "width"));
+    assert!((lefts[0] + widths[0] - lefts[1]).abs() < 0.11);
 }
 
 #[test]
 fn thirty_bars_and_long_names_fit() {
-    let all: Vec<Bar> = (0..30)
-        .map(|at| bar(&format!("poptrie with a very long name of a variant {at}"), Some(at.into())))
-        .collect();
+    let name = |at: u32| format!("poptrie with a very long name of a variant {at}");
+    let chart = bars((0..30).map(|at| bar(&name(at), Some(at.into()))).collect());
     for form in [Form::Wide, Form::Narrow] {
-        let drawing = bars(false, all.clone()).draw(form).expect("drawn");
-        let text = format!("<svg>{}</svg>", drawing.body);
+        let text = drawn(&chart, form);
         let document = Document::parse(&text).expect("well-formed");
-        let mut tops: Vec<f64> =
-            of_class(&document, "bar").iter().map(|bar| number(*bar, "y")).collect();
+        let tops = numbers(&document, "bar", "y");
         assert_eq!(tops.len(), 30);
         assert!(tops.windows(2).all(|pair| pair[1] - pair[0] >= 15.0));
-        assert!(tops.pop().is_some_and(|top| top < drawing.height));
+        assert!(chart.draw(form).is_some_and(|it| tops[29] < it.height));
         assert!(form == Form::Narrow || text.contains("…</text>"));
-        assert!(
-            form == Form::Narrow
-                || text.contains("<title>poptrie with a very long name of a variant 7: 7"),
-            "all of it"
-        );
+        assert!(form == Form::Narrow || text.contains(&format!("<title>{}: 7", name(7))), "whole");
     }
 }
 
@@ -109,17 +99,16 @@ fn series(name: &str, points: &[(f64, f64)]) -> Series {
 #[test]
 fn lines_have_marks_at_points_and_names_at_ends() {
     let series = vec![
-        series("folio", &[(1.0, 0.0), (2.0, 50.0), (3.0, 100.0), (4.0, f64::NAN)]),
+        series("folio", &[(1.0, 0.0), (2.0, 50.0), (3.0, 100.0)]),
         Series { dashed: true, ..series("limit", &[(2.0, 80.0)]) },
-        series("radix", &[]),
     ];
-    let chart = Lines { x: axis(false), y: axis(false), series, steps: false };
+    let chart = Lines { x: axis(), y: axis(), series, steps: false };
     let text = drawn(&chart, Form::Wide);
     let document = Document::parse(&text).expect("well-formed");
-    let marks = of_class(&document, "mark");
     // Four points, and one mark beside each of the two names.
-    assert_eq!(marks.len(), 6);
-    let heights: Vec<f64> = marks[..3].iter().map(|mark| number(*mark, "cy")).collect();
+    assert_eq!(of_class(&document, "mark").len(), 6);
+    let heights: Vec<f64> =
+        of_class(&document, "mark")[..3].iter().map(|mark| number(*mark, "cy")).collect();
     let (first, second) = (heights[0] - heights[1], heights[1] - heights[2]);
     assert!((first - second).abs() < 0.11, "{heights:?}");
     assert_eq!(of_class(&document, "whisker").len(), 4 * 3);
@@ -131,11 +120,10 @@ fn lines_have_marks_at_points_and_names_at_ends() {
 
 #[test]
 fn distributions_are_steps_with_few_marks() {
-    let points: Vec<(f64, f64)> =
-        (1..=100).map(|at| (f64::from(at), f64::from(at) / 100.0)).collect();
+    let points = (1..=100).map(|at| (f64::from(at), f64::from(at) / 100.0)).collect::<Vec<_>>();
     let mut line = series("sail", &points);
     line.points.iter_mut().for_each(|point| point.spread = None);
-    let chart = Lines { x: axis(false), y: axis(false), series: vec![line], steps: true };
+    let chart = Lines { x: axis(), y: axis(), series: vec![line], steps: true };
     let text = drawn(&chart, Form::Wide);
     let document = Document::parse(&text).expect("well-formed");
     assert_eq!(of_class(&document, "mark").len(), 3);
@@ -145,50 +133,33 @@ fn distributions_are_steps_with_few_marks() {
 }
 
 #[test]
-fn heat_maps_have_a_cell_for_each_count() {
-    let names = |to: usize| (0..to).map(|at| at.to_string()).collect::<Vec<_>>();
-    let mut chart = HeatMap {
-        x: axis(false),
-        y: axis(false),
-        columns: names(33),
-        rows: names(33),
-        unit: "addresses".into(),
-        cells: (0..33).map(|at| (at, at, 1u64 << (at % 32))).collect(),
+fn heat_maps_have_a_shade_for_each_power_of_ten() {
+    let map = |rows| {
+        let axes = ["length", "depth"].map(str::to_owned);
+        let columns = ["/8", "/9", "/10"].map(str::to_owned).into();
+        Chart::HeatMap(HeatMap { axes, unit: "addresses".into(), columns, rows })
     };
-    for form in [Form::Wide, Form::Narrow] {
-        let text = drawn(&chart, form);
-        let document = Document::parse(&text).expect("well-formed");
-        let cells: Vec<Node<'_, '_>> = document
-            .descendants()
-            .filter(|node| node.attribute("class").is_some_and(|class| class.starts_with('h')))
-            .filter(|node| node.tag_name().name() == "rect")
-            .collect();
-        assert_eq!(cells.len(), 33);
-        // The first column is on the left, the first row at the bottom.
-        assert!(number(cells[0], "x") < number(cells[1], "x"));
-        assert!(number(cells[0], "y") > number(cells[1], "y"));
-        assert_eq!(cells[0].attribute("class"), Some("h0"));
-        assert_eq!(cells[31].attribute("class"), Some("h9"));
+    let text = html(&map(vec![(8, vec![1 << 32, 0, 9]), (9, vec![0, 1000, 10])]), "id", "title");
+    let document = Document::parse(&text).expect("well-formed");
+    for (class, wanted) in [
+        ("h9", vec![Some("length /8, depth 8: 4,294,967,296 addresses"), None]),
+        ("h1", vec![Some("length /10, depth 9: 10 addresses"), None]),
+        ("h2", vec![None]),
+    ] {
+        let nodes = of_class(&document, class);
+        let titles: Vec<_> = nodes.iter().map(|it| it.attribute("title")).collect();
+        assert_eq!(titles, wanted, "the cells and the legend of {class}");
     }
-    assert_eq!(chart.keys().len(), 10);
-    chart.cells = vec![(0, 0, 3), (1, 1, 40), (2, 2, 60)];
-    let texts: Vec<String> = chart.keys().into_iter().map(|key| key.text).collect();
-    assert_eq!(texts, ["2 – 4 addresses", "5 – 9", "10 – 19", "20 – 49", "50 – 99"]);
-    chart.cells = vec![(0, 0, 0), (40, 0, 7)];
-    assert!(chart.draw(Form::Wide).is_none());
+    let (_, below) = text.split_once("<th>9</th>").expect("a row");
+    assert!(below.contains("<th>8</th>"), "the first row is at the bottom");
+    for range in ["1 – 9 addresses", "10 – 99", "100 – 999", "from 1,000", "from 1 G"] {
+        assert!(text.contains(&format!("</svg> {range}</li>")), "{range} in {text}");
+    }
+    assert!(html(&map(vec![(0, vec![0; 3])]), "id", "title").contains("No value to draw"));
 }
 
 #[test]
 fn charts_without_values_have_a_message() {
-    let chart = Chart::Bars(bars(false, vec![bar("a", None), bar("b", Some(f64::NAN))]));
+    let chart = Chart::Bars(bars(vec![bar("a", None)]));
     assert!(html(&chart, "id", "title").contains("No value to draw"));
-}
-
-#[test]
-fn labels_are_thinned_evenly() {
-    assert_eq!(every(&[10.0; 33], 20.0, 5.0), 1);
-    assert_eq!(every(&[14.0; 33], 10.0, 5.0), 2);
-    assert_eq!(every(&[14.0; 33], 1.0, 5.0), 20);
-    assert_eq!(every(&[14.0; 33], 0.001, 5.0), 50);
-    assert_eq!(every(&[], 1.0, 5.0), 1);
 }
