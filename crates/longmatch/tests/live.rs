@@ -378,9 +378,11 @@ fn chunks_of_a_dxr_move_under_readers() {
     let spec: EngineSpec = "dxr:d=16:xl".parse().unwrap();
     let mut writer = Writer::new(rib, spec).unwrap();
     let over = AtomicBool::new(false);
+    // While the reader has a table, chunks stay where they are: when asked to rest, it has none.
+    let (rest, rests) = (AtomicBool::new(false), AtomicBool::new(false));
     thread::scope(|scope| {
-        let (mut reader, over) = (writer.reader(), &over);
-        scope.spawn(move || {
+        let (mut reader, over, rest, rests) = (writer.reader(), &over, &rest, &rests);
+        let reading = scope.spawn(move || {
             while !over.load(Relaxed) {
                 let table = reader.pin();
                 for (chunk, size) in sizes.iter().enumerate() {
@@ -389,13 +391,22 @@ fn chunks_of_a_dxr_move_under_readers() {
                         assert_eq!(hop, NextHopId::new(7), "{i} of {chunk}");
                     }
                 }
+                drop(table);
+                while rest.load(Relaxed) && !over.load(Relaxed) {
+                    rests.store(true, Relaxed);
+                    thread::yield_now();
+                }
+                rests.store(false, Relaxed);
             }
         });
         let mut moved = 0;
-        // While the reader has a table, chunks stay where they are: one that is suspended for long needs more changes.
         for n in 0..400_000u32 {
             if n >= 4000 && moved > 20 {
                 break;
+            }
+            rest.store(n % 1000 >= 500, Relaxed);
+            while n % 1000 == 500 && !rests.load(Relaxed) && !reading.is_finished() {
+                thread::yield_now();
             }
             let chunk = (n.wrapping_mul(0x9e37_79b9) >> 29) as usize;
             let change = route(chunk, 2 * (n % (sizes[chunk] / 2)), 1 + n % 5);
