@@ -2,24 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use longmatch::IpPrefix;
+use longmatch::{IpPrefix, Ipv6, Prefix};
 
+use crate::data::key::Found;
 use crate::decompress::Codec;
 use crate::error::FeedError;
 use crate::mrt::record::kind;
-use crate::options::Format;
+use crate::formats::Format;
 use crate::peers::{Chosen, Peer};
 use crate::printable::printable;
 
-/// Counts of the routes, records and damage of one loaded input.
+/// Counts of the rows, routes, records and damage of one input.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
     /// Format of the input, never [`Format::Auto`].
     pub format: Format,
-    /// The format of prefix data in words; empty for routes.
+    /// The format in words, with the delimiter and whether there is a header.
     pub read_as: String,
-    /// Whether the input is a list: its prefixes have no values, and each is its own next hop.
+    /// Whether the prefixes have no columns: the input is a list.
     pub is_list: bool,
     /// Compression of the input.
     pub codec: Option<Codec>,
@@ -33,6 +34,18 @@ pub struct Report {
     pub records: u64,
     /// Routes of all peers in MRT tables, including every ADD-PATH path.
     pub rib_entries: u64,
+    /// Rows with a prefix, networks of a MaxMind DB, or announced routes.
+    pub rows: u64,
+    /// Those of IPv6.
+    pub rows_ipv6: u64,
+    /// Rows with a range of addresses.
+    pub ranges: u64,
+    /// Prefixes that had a row before, of formats other than routes.
+    pub replaced: u64,
+    /// Earlier prefixes that ranges replaced, because they lie inside.
+    pub overlapped: u64,
+    /// Rows of `::ffff:0:0/96`, which stays an IPv6 prefix: it does not mean all IPv4 addresses.
+    pub mapped: u64,
     /// Calls of [`crate::Sink::announce`].
     pub announced: u64,
     /// Calls of [`crate::Sink::announce`] with an IPv6 prefix.
@@ -63,8 +76,6 @@ pub struct Report {
     pub peers: Vec<Peer>,
     /// The peers whose routes were loaded.
     pub chosen: Chosen,
-    /// Earlier prefixes that ranges of prefix data replaced, because they lie inside.
-    pub overlapped: u64,
     /// Damaged lines or records that a lenient load skipped.
     pub damaged: u64,
     /// The first damage in a lenient load.
@@ -84,7 +95,36 @@ impl Report {
     #[inline]
     pub(crate) fn count_announced(&mut self, prefix: IpPrefix) {
         self.announced += 1;
-        self.announced_ipv6 += u64::from(matches!(prefix, IpPrefix::V6(_)));
+        if let IpPrefix::V6(prefix) = prefix {
+            self.announced_ipv6 += 1;
+            self.count_mapped(prefix);
+        }
+    }
+
+    /// Counts a row with this key.
+    #[inline]
+    pub(crate) fn count_row(&mut self, found: Found) {
+        self.rows += 1;
+        let first = match found {
+            Found::Prefix(prefix) => {
+                if let IpPrefix::V6(prefix) = prefix {
+                    self.count_mapped(prefix);
+                }
+                prefix.unmapped().addr()
+            }
+            Found::Range(first, _) => {
+                self.ranges += 1;
+                first.to_canonical()
+            }
+        };
+        self.rows_ipv6 += u64::from(first.is_ipv6());
+    }
+
+    /// Counts a row with an IPv6 prefix that covers all IPv4-mapped addresses.
+    #[inline]
+    fn count_mapped(&mut self, prefix: Prefix<Ipv6>) {
+        const MAPPED: u128 = 0xffff << 32;
+        self.mapped += u64::from(prefix.len() == 96 && prefix.bits() == MAPPED);
     }
 
     /// Counts a route of another routing table.
@@ -97,9 +137,10 @@ impl Report {
         }
     }
 
-    /// Returns an error if the input has damage and not one readable route.
-    pub(crate) fn refuse_damage_without_routes(&mut self) -> Result<(), FeedError> {
-        let understood = self.announced
+    /// Returns an error if the input has damage and not one readable row.
+    pub(crate) fn refuse_damage_alone(&mut self) -> Result<(), FeedError> {
+        let understood = self.rows
+            + self.announced
             + self.withdrawn
             + self.other_peers
             + self.no_next_hop
@@ -115,8 +156,16 @@ impl Report {
     /// Returns warnings for the user, one sentence each.
     pub fn warnings(&self) -> Vec<String> {
         let mut all = Vec::new();
-        if self.announced == 0 && self.withdrawn == 0 {
+        if self.rows + self.announced + self.withdrawn == 0 {
             all.push(self.nothing());
+        }
+        if self.mapped > 0 {
+            let prefix = "::ffff:0:0/96 stays an IPv6 prefix: it covers IPv4-mapped addresses, not IPv4";
+            all.push(prefix.to_owned());
+        }
+        if self.replaced > 0 {
+            let rows = plural(self.replaced, "prefix has a row", "prefixes have a row");
+            all.push(format!("{rows} more than once, of which one counts (duplicates)"));
         }
         let counts = [
             (
@@ -141,7 +190,10 @@ impl Report {
         let counts = counts.into_iter().filter(|(n, ..)| *n > 0);
         all.extend(counts.map(|(n, one, many)| were_left_out(n, one, many)));
         all.extend(self.tables());
-        all.extend(ranges_overlap(self.overlapped));
+        if self.overlapped > 0 {
+            let prefixes = plural(self.overlapped, "prefix is", "prefixes are");
+            all.push(format!("ranges overlap: {prefixes} replaced by a later range"));
+        }
         if let (Some(ipv4), Some(ipv6)) = (self.chosen.ipv4, self.chosen.ipv6)
             && ipv4 != ipv6
         {
@@ -167,7 +219,8 @@ impl Report {
                 "no routes were read: records of type {kind} ({}) hold no supported routes",
                 kind::name(*kind)
             ),
-            None => "no routes were read".to_owned(),
+            None if self.format.has_routes() => "no routes were read".to_owned(),
+            None => "no prefixes were read".to_owned(),
         }
     }
 
@@ -179,16 +232,6 @@ impl Report {
         let skipped = were_left_out(total, "route of another table", "routes of other tables");
         (total > 0).then(|| format!("{skipped} ({})", each.join(", ")))
     }
-}
-
-/// Warning that ranges replaced earlier prefixes.
-pub(crate) fn ranges_overlap(overlapped: u64) -> Option<String> {
-    let prefixes = match overlapped {
-        0 => return None,
-        1 => "1 prefix is",
-        n => &format!("{n} prefixes are"),
-    };
-    Some(format!("ranges overlap: {prefixes} replaced by a later range"))
 }
 
 /// Greatest number of routing tables that a report counts separately.
@@ -209,7 +252,11 @@ pub(crate) fn damage_warnings(
 
 /// Formats `1 route was left out` or `2 routes were left out`.
 pub(crate) fn were_left_out(n: u64, one: &str, many: &str) -> String {
-    if n == 1 { format!("1 {one} was left out") } else { format!("{n} {many} were left out") }
+    format!("{} left out", plural(n, &format!("{one} was"), &format!("{many} were")))
+}
+
+fn plural(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::option_values::ParseOptionError;
+
 /// The value of a route in formats that say more than its next hop: MRT and `bgpdump -m`.
 ///
 /// ```
@@ -55,32 +57,14 @@ impl fmt::Display for RouteValue {
 }
 
 impl FromStr for RouteValue {
-    type Err = ParseRouteValueError;
+    type Err = ParseOptionError;
 
-    fn from_str(text: &str) -> Result<Self, ParseRouteValueError> {
+    fn from_str(text: &str) -> Result<Self, ParseOptionError> {
         let known = VALUES.iter().find(|(_, name, column)| *name == text || *column == text);
         known
             .map(|(value, ..)| *value)
-            .ok_or_else(|| ParseRouteValueError { text: text.to_owned() })
+            .ok_or_else(|| {
+                ParseOptionError::new(text, "next-hop, origin-as, as-path, peer or communities")
+            })
     }
 }
-
-/// Error of parsing a [`RouteValue`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct ParseRouteValueError {
-    /// The text.
-    pub text: String,
-}
-
-impl fmt::Display for ParseRouteValueError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "'{}' is not a value of routes: expected next-hop, origin-as, as-path, peer or communities",
-            self.text.escape_debug()
-        )
-    }
-}
-
-impl std::error::Error for ParseRouteValueError {}

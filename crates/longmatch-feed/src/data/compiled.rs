@@ -6,11 +6,11 @@ use longmatch::table::{Cell, ColumnError, ColumnType};
 use super::error::DataError;
 use super::key::Found;
 use super::names;
-use super::options::DataOptions;
-use super::report::DataReport;
 use super::store::{Raw, Store};
 use super::text::insert;
 use super::types;
+use crate::options::Options;
+use crate::report::Report;
 
 /// The first bytes of a compiled table.
 const MAGIC: &[u8] = b"\x89LMT\r\n\x1a\n";
@@ -23,15 +23,15 @@ pub(crate) fn looks_like(head: &[u8]) -> bool {
 /// Loads all prefixes of a compiled table. Its columns keep their types.
 pub(crate) fn load(
     bytes: Vec<u8>,
-    options: &DataOptions,
+    options: &Options,
     store: &mut Store,
-    report: &mut DataReport,
+    report: &mut Report,
 ) -> Result<(), DataError> {
     if !options.prefix.is_empty() {
         return Err(DataError::FixedPrefix);
     }
     report.read_as = "a compiled table".to_owned();
-    let limits = options.input.limits;
+    let limits = options.limits;
     let table = FileTable::from_bytes(bytes)
         .map_err(|error| DataError::Compiled { text: error.to_string() })?;
     let known: Vec<_> = table.columns().iter().map(|column| column.name.to_string()).collect();
@@ -75,7 +75,7 @@ pub(crate) fn load(
                 id
             }
         };
-        insert(store, report, Found::Prefix(prefix), id)?;
+        insert(store, report, (Found::Prefix(prefix), id), limits)?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use longmatch::ParsePrefixError;
+use longmatch::{IpPrefix, ParsePrefixError};
 use longmatch::table::{ColumnError, ColumnType};
 
 use crate::route_value::RouteValue;
@@ -96,6 +96,25 @@ pub enum DataError {
         /// The limit in bytes.
         limit: u64,
     },
+    /// Two addresses without a third word are a range, or a host with its next hop.
+    RangeOrNextHop {
+        /// The first such line.
+        text: String,
+    },
+    /// An address and a number are a prefix, or a host with its next hop.
+    LengthOrNextHop {
+        /// The first such line.
+        text: String,
+    },
+    /// The lines end with carriage returns alone.
+    CarriageReturns,
+    /// A prefix has two rows, which the options forbid.
+    Duplicate {
+        /// The prefix.
+        prefix: IpPrefix,
+    },
+    /// A set is read, and the input withdraws routes.
+    Updates,
     /// The routes of the format have no AS paths.
     NoPaths {
         /// The requested value.
@@ -134,6 +153,7 @@ impl DataError {
                 | Self::Length { .. }
                 | Self::Listing { .. }
                 | Self::Type { .. }
+                | Self::Duplicate { .. }
         )
     }
 
@@ -223,6 +243,24 @@ impl fmt::Display for DataError {
                 "the distinct rows take more than {limit} bytes: keep fewer columns, or raise the \
                  limit"
             ),
+            Self::RangeOrNextHop { text } => write!(
+                f,
+                "'{}' is a range or a host with its next hop: write first-last, name both columns for the \
+                 prefix (1,2) if they are ranges, or the format routes",
+                text.escape_debug()
+            ),
+            Self::LengthOrNextHop { text } => write!(
+                f,
+                "'{}' is a prefix with its length or a host with its next hop: write address/length, name \
+                 both columns for the prefix (1,2), or the format routes",
+                text.escape_debug()
+            ),
+            Self::CarriageReturns => f.write_str(
+                "the lines end with carriage returns alone, as on old Macintoshes: replace them by line \
+                 feeds (tr '\\r' '\\n')",
+            ),
+            Self::Duplicate { prefix } => write!(f, "{prefix} has a row already"),
+            Self::Updates => f.write_str("these are updates of routes: give a table or a list"),
             Self::NoPaths { value } => write!(
                 f,
                 "the routes have no AS paths: {value} is for MRT and bgpdump -m; take next-hop"

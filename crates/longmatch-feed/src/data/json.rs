@@ -13,12 +13,12 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use super::error::DataError;
 use super::key::Kind;
 use super::names::{Known, known};
-use super::options::DataOptions;
-use super::report::DataReport;
 use super::shape::Shape;
 use super::store::Store;
 use super::text::{Load, Row};
 use crate::error::{FeedError, Place, Problem};
+use crate::options::Options;
+use crate::report::Report;
 use crate::text::BOM;
 
 /// The column of the array's name.
@@ -39,9 +39,9 @@ pub(crate) fn looks_like(head: &[u8]) -> bool {
 /// Loads all rows of the documents in these bytes.
 pub(crate) fn load(
     bytes: &[u8],
-    options: &DataOptions,
+    options: &Options,
     store: &mut Store,
-    report: &mut DataReport,
+    report: &mut Report,
 ) -> Result<(), FeedError> {
     let whole = |error| FeedError::at(Place::Whole, Problem::data(error));
     let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
@@ -56,7 +56,7 @@ pub(crate) fn load(
     });
     match scanned {
         // The second pass repeats the error after the rows before it.
-        Err(_) if options.input.lenient => {}
+        Err(_) if options.lenient => {}
         other => other?,
     }
     if names.all.is_empty() {
@@ -67,7 +67,7 @@ pub(crate) fn load(
     walk(bytes, &mut |object| {
         let Some(at) = names.key(object) else { return Ok(()) };
         match load.row(&JsonRow { object, key: at, names: &shape.names }) {
-            Err(error) if options.input.lenient && error.is_local() => {
+            Err(error) if options.lenient && error.is_local() => {
                 load.note_damage(error);
                 Ok(())
             }

@@ -53,7 +53,7 @@ impl Kind {
         let digit = |byte: u8| byte.is_ascii_digit();
         if cell.is_empty() {
             Self::Empty
-        } else if cell.bytes().all(digit) {
+        } else if cell.strip_prefix('/').unwrap_or(cell).bytes().all(digit) {
             Self::Integer
         } else if cell.parse::<IpAddr>().is_ok() {
             Self::Address
@@ -146,7 +146,7 @@ pub(crate) fn with_length(
     let wrong = || DataError::Length { column: length_column.into(), text: shorten(length) };
     let bits = match length.parse::<IpAddr>() {
         Ok(netmask) => mask_length(parsed, netmask).ok_or_else(wrong)?,
-        Err(_) => length.parse::<u8>().map_err(|_| wrong())?,
+        Err(_) => length.strip_prefix('/').unwrap_or(length).parse::<u8>().map_err(|_| wrong())?,
     };
     let prefix = if mask { IpPrefix::masked(parsed, bits) } else { IpPrefix::new(parsed, bits) };
     prefix.map(Found::Prefix).map_err(|error| DataError::Prefix {
@@ -154,6 +154,17 @@ pub(crate) fn with_length(
         text: shorten(&format!("{addr}/{bits}")),
         error: Some(error.into()),
     })
+}
+
+/// Whether an address has this netmask, so that both are a network.
+pub(crate) fn is_netmask(addr: IpAddr, netmask: IpAddr) -> bool {
+    mask_length(addr, netmask).is_some_and(|len| IpPrefix::new(addr, len).is_ok())
+}
+
+/// Whether two cells are an address and its netmask, host bits aside.
+pub(crate) fn are_netmask(addr: &str, netmask: &str) -> bool {
+    let (Ok(addr), Ok(netmask)) = (addr.parse(), netmask.parse()) else { return false };
+    mask_length(addr, netmask).is_some()
 }
 
 /// The length of a netmask of the address's family.

@@ -20,16 +20,16 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 
 use super::error::DataError;
 use super::key::Found;
-use super::options::DataOptions;
-use super::report::DataReport;
 use super::store::{Raw, Store};
 use super::text::insert;
 use super::types;
+use crate::options::Options;
+use crate::report::Report;
 
 /// The bytes before the metadata.
 const MARKER: &[u8] = b"\xab\xcd\xefMaxMind.com";
 /// Bytes at the end of a file that may have the metadata.
-const METADATA: usize = 128 << 10;
+pub(crate) const METADATA: usize = 128 << 10;
 
 /// Whether a file is a MaxMind DB.
 pub(crate) fn looks_like(bytes: &[u8]) -> bool {
@@ -40,9 +40,9 @@ pub(crate) fn looks_like(bytes: &[u8]) -> bool {
 /// Loads all networks of a database.
 pub(crate) fn load(
     bytes: &[u8],
-    options: &DataOptions,
+    options: &Options,
     store: &mut Store,
-    report: &mut DataReport,
+    report: &mut Report,
 ) -> Result<(), DataError> {
     if !options.prefix.is_empty() {
         return Err(DataError::FixedPrefix);
@@ -53,7 +53,7 @@ pub(crate) fn load(
     // So that the columns have the order of the options.
     for kept in options.columns.iter().flatten() {
         let name = kept.name.as_ref().unwrap_or(&kept.column);
-        store.column(name, options.type_of(name), options.input.limits)?;
+        store.column(name, options.type_of(name), options.limits)?;
     }
     let mut columns = Columns::new(options);
     // Networks share records: each is decoded once.
@@ -71,7 +71,7 @@ pub(crate) fn load(
                 *new.insert(columns.row(&record, store)?)
             }
         };
-        insert(store, report, Found::Prefix(prefix), id)?;
+        insert(store, report, (Found::Prefix(prefix), id), options.limits)?;
     }
     columns.end()
 }
@@ -131,7 +131,7 @@ enum Seen {
 
 /// The columns of a database, as its records show them.
 struct Columns<'a> {
-    options: &'a DataOptions,
+    options: &'a Options,
     known: HashMap<String, Seen>,
     /// All names, in order of appearance.
     names: Vec<String>,
@@ -140,7 +140,7 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn new(options: &'a DataOptions) -> Self {
+    fn new(options: &'a Options) -> Self {
         Self { options, known: HashMap::new(), names: Vec::new(), path: String::new() }
     }
 
@@ -156,7 +156,7 @@ impl<'a> Columns<'a> {
         for (column, text) in &cells {
             store.cell(*column, text.raw());
         }
-        store.end(self.options.input.limits)
+        store.end(self.options.limits)
     }
 
     /// Collects the scalars of a value, whose path is `self.path`.
@@ -199,7 +199,7 @@ impl<'a> Columns<'a> {
         if let Some(known) = self.known.get(path) {
             return Ok(*known);
         }
-        let limits = self.options.input.limits;
+        let limits = self.options.limits;
         if self.names.len() >= limits.columns {
             return Err(DataError::TooManyColumns { limit: limits.columns });
         }

@@ -1,7 +1,7 @@
 //! Names of columns: those of a header, those that are known, and the columns to keep.
 
 use super::error::DataError;
-use super::options::KeptColumn;
+use crate::option_values::KeptColumn;
 
 /// Names of the column of prefixes, in lower case without punctuation.
 const PREFIX: &[&str] = &[

@@ -1,76 +1,17 @@
-//! Loading of routes: their parsers with the store as the sink.
+//! Routes as rows: the store as a sink.
 
 use longmatch::table::ColumnType;
 use longmatch::{IpPrefix, NextHopId};
 
 use super::error::{DataError, shorten};
+use super::key::Found;
 use super::names;
-use super::options::DataOptions;
-use super::report::DataReport;
-use super::store::{Inserted, Raw, Store};
+use super::store::{Raw, Store};
 use super::types;
 use crate::error::{FeedError, Place, Problem};
-use crate::options::{Format, Limits, Options};
+use crate::options::{Limits, Options};
 use crate::route_value::RouteValue;
-use crate::routes;
 use crate::sink::{Sink, SinkError};
-use crate::source::Source;
-
-/// Loads the routes of an input of this format, which may have AS paths.
-pub(crate) fn load(
-    source: Source<'_>,
-    (format, has_paths): (Format, bool),
-    options: &DataOptions,
-    store: &mut Store,
-    report: &mut DataReport,
-) -> Result<(), FeedError> {
-    let whole = |error| FeedError::at(Place::Whole, Problem::data(error));
-    if !options.prefix.is_empty() {
-        return Err(whole(DataError::FixedPrefix));
-    }
-    let default = if has_paths { RouteValue::OriginAs } else { RouteValue::NextHop };
-    let value = options.value.unwrap_or(default);
-    let name = value.column();
-    let known = ["prefix".to_owned(), name.to_owned()];
-    let kept = names::keep(options.columns.as_deref(), &known, |at| at == 1).map_err(whole)?;
-    let mut columns = Vec::new();
-    for (at, name) in kept {
-        let own = match value {
-            RouteValue::NextHop => None,
-            RouteValue::OriginAs => Some(ColumnType::U64),
-            _ => Some(ColumnType::String),
-        };
-        let ty = options.type_of(&name).or(own.filter(|_| at == 1));
-        let number = store.column(&name, ty, options.input.limits).map_err(whole)?;
-        if columns.iter().any(|column: &Value| column.number == number) {
-            return Err(whole(longmatch::table::ColumnError::Name { name }.into()));
-        }
-        columns.push(Value { is_prefix: at == 0, number, name, ty });
-    }
-    columns.sort_unstable_by_key(|column| column.number);
-    let mut sink = Rows { store, report, columns, last: None, limits: options.input.limits };
-    let job = Options { format, value, ..options.input.clone() };
-    let mut routes = match routes::load_source(source, &job, &mut sink) {
-        Ok(routes) => routes,
-        Err(FeedError { input, place, problem: Problem::Sink(error) }) => {
-            let problem = match error.downcast::<DataError>() {
-                Ok(error) => Problem::data(*error),
-                Err(error) => Problem::Sink(error),
-            };
-            return Err(FeedError { input, place, problem });
-        }
-        Err(error) => return Err(error),
-    };
-    report.lines = routes.lines;
-    report.bytes = routes.bytes;
-    report.input_bytes = routes.input_bytes;
-    report.damaged = routes.damaged;
-    report.first_damage = routes.first_damage.take();
-    report.cut_off = routes.cut_off;
-    report.read_as = format!("routes in {}", routes.format);
-    report.routes = Some(routes);
-    Ok(())
-}
 
 /// A column of the store.
 struct Value {
@@ -81,26 +22,70 @@ struct Value {
     ty: Option<ColumnType>,
 }
 
+/// The columns to keep, by their numbers.
+fn columns(
+    store: &mut Store,
+    options: &Options,
+    value: RouteValue,
+) -> Result<Vec<Value>, DataError> {
+    let known = ["prefix".to_owned(), value.column().to_owned()];
+    let mut columns = Vec::new();
+    for (at, name) in names::keep(options.columns.as_deref(), &known, |at| at == 1)? {
+        // A next hop stays as it is written, also if all are numbers.
+        let own = match value {
+            RouteValue::OriginAs => ColumnType::U64,
+            _ => ColumnType::String,
+        };
+        let ty = options.type_of(&name).or(Some(own).filter(|_| at == 1));
+        let number = store.column(&name, ty, options.limits)?;
+        if columns.iter().any(|column: &Value| column.number == number) {
+            return Err(longmatch::table::ColumnError::Name { name }.into());
+        }
+        columns.push(Value { is_prefix: at == 0, number, name, ty });
+    }
+    columns.sort_unstable_by_key(|column| column.number);
+    Ok(columns)
+}
+
 /// Keeps routes as rows.
-struct Rows<'a> {
+pub(crate) struct Routes<'a> {
     store: &'a mut Store,
-    report: &'a mut DataReport,
+    value: RouteValue,
     columns: Vec<Value>,
     /// The last value and its row: adjacent routes often share it.
     last: Option<(Box<str>, NextHopId)>,
     limits: Limits,
 }
 
-impl Rows<'_> {
+impl<'a> Routes<'a> {
+    /// Routes that may have AS paths.
+    pub(crate) fn new(
+        store: &'a mut Store,
+        options: &Options,
+        has_paths: bool,
+    ) -> Result<Self, FeedError> {
+        let default = if has_paths { RouteValue::OriginAs } else { RouteValue::NextHop };
+        let value = options.value.unwrap_or(default);
+        let columns = columns(store, options, value)
+            .map_err(|error| FeedError::at(Place::Whole, Problem::data(error)))?;
+        Ok(Self { store, value, columns, last: None, limits: options.limits })
+    }
+
+    /// The value of the routes.
+    pub(crate) fn value(&self) -> RouteValue {
+        self.value
+    }
+
     fn route(&mut self, prefix: IpPrefix, value: &str) -> Result<(), DataError> {
+        if self.store.is_set() {
+            self.store.add(Found::Prefix(prefix));
+            return Ok(());
+        }
         let id = match &self.last {
             Some((last, id)) if **last == *value => *id,
             _ => self.row(prefix, value)?,
         };
-        self.report.rows += 1;
-        self.report.prefixes += 1;
-        self.report.replaced += u64::from(self.store.insert(prefix, id)? == Inserted::Replaced);
-        Ok(())
+        self.store.replace(prefix, id)
     }
 
     fn row(&mut self, prefix: IpPrefix, value: &str) -> Result<NextHopId, DataError> {
@@ -127,12 +112,15 @@ impl Rows<'_> {
     }
 }
 
-impl Sink for Rows<'_> {
+impl Sink for Routes<'_> {
     fn announce(&mut self, prefix: IpPrefix, next_hop: &str) -> Result<(), SinkError> {
         Ok(self.route(prefix, next_hop)?)
     }
 
     fn withdraw(&mut self, prefix: IpPrefix) -> Result<(), SinkError> {
+        if self.store.is_set() {
+            return Err(DataError::Updates.into());
+        }
         self.store.remove(prefix);
         Ok(())
     }

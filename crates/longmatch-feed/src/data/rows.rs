@@ -4,10 +4,10 @@ use csv_core::ReadRecordResult;
 use memchr::{memchr, memchr_iter};
 
 use super::error::DataError;
-use super::listing::{Emitted, Listing, Parser};
-use super::options::Delimiter;
 use crate::error::{FeedError, Place, Problem};
+use crate::formats::{Emitted, Format, Parser};
 use crate::input::Input;
+use crate::option_values::Delimiter;
 use crate::text::{Lines, LinesError, word};
 
 /// Division of a line into cells.
@@ -20,7 +20,7 @@ pub(crate) enum Cells {
     /// The first word is a cell, and the rest of the line without its comment.
     Rest,
     /// The parser of a listing emits the cells.
-    Listing(Listing),
+    Listing(Format),
 }
 
 /// Error of reading a row.
@@ -60,7 +60,10 @@ impl<'a> Rows<'a> {
             quoted.delimiter(byte);
         }
         let (parser, width) = match cells {
-            Cells::Listing(listing) => (Some(listing.parser()), listing.names().len()),
+            Cells::Listing(format) => match format.listing() {
+                Some(listing) => (Some((listing.parser)()), listing.columns.len()),
+                None => (None, 0),
+            },
             _ => (None, 0),
         };
         Self {
@@ -118,7 +121,6 @@ impl<'a> Rows<'a> {
             match line.trim_ascii_start().as_bytes() {
                 [] | [b'#', ..] => continue,
                 [b';', ..] if self.semicolons => continue,
-                [b'%', ..] if matches!(self.cells, Cells::Listing(Listing::Ris)) => continue,
                 _ => {}
             }
             self.row.text.clear();

@@ -1,18 +1,20 @@
 //! The shape of text: how rows are divided, which cells hold the prefix, and the columns' names.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use super::error::DataError;
 use super::key::{self, Key, Kind};
-use super::listing::Listing;
 use super::names::{self, Known, known};
-use super::options::{DataFormat, DataOptions, Delimiter};
 use super::rows::Cells;
+use crate::formats::Format;
+use crate::option_values::Delimiter;
+use crate::options::Options;
 
 /// The shape of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Shape {
-    pub(crate) format: DataFormat,
+    pub(crate) format: Format,
     pub(crate) cells: Cells,
     /// Whether lines that begin with a semicolon are comments.
     pub(crate) semicolons: bool,
@@ -25,16 +27,18 @@ pub(crate) struct Shape {
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.format, self.cells) {
-            (DataFormat::PyAsn, _) => f.write_str("pyasn text"),
-            (DataFormat::Pfx2As, _) => f.write_str("CAIDA's prefix to AS mapping"),
-            (_, Cells::One) => f.write_str("a list of prefixes"),
-            (_, Cells::Rest) => f.write_str("prefixes with a text each"),
-            (_, Cells::Listing(listing)) => listing.fmt(f),
-            (_, Cells::Delimited(delimiter)) => {
+            (Format::Csv, Cells::Delimited(delimiter)) => {
                 let header = if self.header { "with" } else { "without" };
-                let ranges = if matches!(self.key, Key::Range(..)) { " of ranges" } else { "" };
-                write!(f, "text{ranges} with the delimiter {delimiter}, {header} a header")
+                let key = match self.key {
+                    Key::Range(..) => " of ranges",
+                    Key::Length(..) => " of addresses and lengths",
+                    Key::One(_) => "",
+                };
+                write!(f, "text{key} with the delimiter {delimiter}, {header} a header")
             }
+            (Format::List, _) => f.write_str("a list of prefixes"),
+            (Format::Text, _) => f.write_str("prefixes with a text each"),
+            (format, _) => format.fmt(f),
         }
     }
 }
@@ -44,11 +48,16 @@ impl Shape {
     pub(crate) fn list(semicolons: bool) -> Self {
         let names = vec!["prefix".to_owned()];
         let key = Key::One(0);
-        Self { format: DataFormat::List, cells: Cells::One, semicolons, header: false, key, names }
+        Self { format: Format::List, cells: Cells::One, semicolons, header: false, key, names }
+    }
+
+    /// Whether all rows are prefixes alone.
+    pub(crate) fn is_list(&self) -> bool {
+        self.cells == Cells::One
     }
 
     /// The shape of words separated by white space.
-    pub(crate) fn words(format: DataFormat, key: Key, names: &[&str]) -> Self {
+    pub(crate) fn words(format: Format, key: Key, names: &[&str]) -> Self {
         Self {
             format,
             cells: Cells::Delimited(Delimiter::Whitespace),
@@ -62,21 +71,21 @@ impl Shape {
     /// The shape of prefixes with the rest of the line as their value.
     pub(crate) fn texts(semicolons: bool) -> Self {
         let names = vec!["prefix".to_owned(), "value".to_owned()];
-        Self { cells: Cells::Rest, names, format: DataFormat::Texts, ..Self::list(semicolons) }
+        Self { cells: Cells::Rest, names, format: Format::Text, ..Self::list(semicolons) }
     }
 
     /// The shape of objects with a prefix and these columns.
     pub(crate) fn json(columns: &[String]) -> Self {
-        let mut shape = Self { format: DataFormat::Json, ..Self::list(false) };
+        let mut shape = Self { format: Format::Json, ..Self::list(false) };
         shape.names.extend_from_slice(columns);
         shape
     }
 
     /// The shape of a listing.
-    pub(crate) fn listing(listing: Listing) -> Self {
-        let names = listing.names().iter().map(|name| (*name).to_owned()).collect();
-        let cells = Cells::Listing(listing);
-        Self { cells, names, format: DataFormat::Listing, ..Self::list(false) }
+    pub(crate) fn listing(format: Format) -> Self {
+        let columns = format.listing().map_or(&[][..], |listing| listing.columns);
+        let names = columns.iter().map(|name| (*name).to_owned()).collect();
+        Self { cells: Cells::Listing(format), names, format, ..Self::list(false) }
     }
 
     /// The shape of rows that are divided into cells already.
@@ -84,7 +93,7 @@ impl Shape {
         rows: &[Vec<String>],
         cells: Cells,
         semicolons: bool,
-        options: &DataOptions,
+        options: &Options,
     ) -> Result<Self, DataError> {
         let Some(first) = rows.first() else {
             return Ok(Self::list(semicolons));
@@ -100,15 +109,15 @@ impl Shape {
         let skip = usize::from(header);
         let sample = Sample { rows: &rows[skip..], kinds: &kinds[skip..], names: &names, header };
         let key = match &*options.prefix {
-            [] => {
-                sample.key().ok_or_else(|| DataError::NoPrefixColumn { columns: names.clone() })?
-            }
+            [] => sample
+                .key()?
+                .ok_or_else(|| DataError::NoPrefixColumn { columns: names.clone() })?,
             [one] => Key::One(names::resolve(one, &names)?),
             [one, two] => sample.pair(names::resolve(one, &names)?, names::resolve(two, &names)?),
             more => return Err(DataError::PrefixColumns { columns: more.len() }),
         };
         let mut shape =
-            Self { format: DataFormat::Delimited, cells, semicolons, header, key, names };
+            Self { format: Format::Csv, cells, semicolons, header, key, names };
         if !header {
             shape.name_known(&kinds);
         }
@@ -124,11 +133,11 @@ impl Shape {
                 &["start", "end", "asn", "country", "description"]
             }
             (Key::Length(0, 1), 3) => {
-                self.format = DataFormat::Pfx2As;
+                self.format = Format::Pfx2As;
                 &["address", "length", "asn"]
             }
             (Key::One(0), 2) if self.semicolons && numbers(1) => {
-                self.format = DataFormat::PyAsn;
+                self.format = Format::PyAsn;
                 &["prefix", "asn"]
             }
             _ => return,
@@ -200,7 +209,7 @@ impl Sample<'_> {
     }
 
     /// The cells that hold the prefix.
-    fn key(&self) -> Option<Key> {
+    fn key(&self) -> Result<Option<Key>, DataError> {
         let range = self.named(Known::First).zip(self.named(Known::Last));
         let is_bound = |kind| matches!(kind, Kind::Address | Kind::Integer);
         let fits = range.is_some_and(|(first, last)| {
@@ -210,41 +219,76 @@ impl Sample<'_> {
         let Some(at) = key_column(self.kinds, self.names.len()) else {
             // Without any row, or with integers for addresses, the names decide.
             let by_name = as_range.filter(|_| self.rows.is_empty() || fits);
-            return by_name.or_else(|| self.named(Known::Prefix).map(Key::One));
+            return Ok(by_name.or_else(|| self.named(Known::Prefix).map(Key::One)));
         };
         // One damaged row among the first must not give the others another meaning.
         let is_prefix = |row: &Vec<Kind>| {
             row.get(at).is_some_and(|kind| matches!(kind, Kind::Prefix | Kind::Range))
         };
         if self.kinds.iter().any(is_prefix) {
-            return Some(Key::One(at));
+            return Ok(Some(Key::One(at)));
         }
         if self.header {
             let length =
                 self.named(Known::Length).filter(|length| self.are_lengths(at, *length, true));
-            return as_range
+            return Ok(as_range
                 .filter(|_| fits)
                 .or(length.map(|length| Key::Length(at, length)))
-                .or(Some(Key::One(at)));
+                .or(Some(Key::One(at))));
         }
-        Some(self.pair_without_names(at))
+        self.pair_without_names(at).map(Some)
     }
 
-    /// The key whose first cells are addresses, from the cells after them.
-    fn pair_without_names(&self, at: usize) -> Key {
-        if at + 1 >= self.names.len() {
-            Key::One(at)
-        } else if is_most(self.kinds, at + 1, |kind| kind == Kind::Address)
-            && self.most(at, at + 1, |one, two| key::range(one, two).is_ok())
-        {
-            Key::Range(at, at + 1)
-        } else if is_most(self.kinds, at + 1, |kind| kind == Kind::Integer)
-            && self.are_lengths(at, at + 1, false)
-        {
-            Key::Length(at, at + 1)
-        } else {
-            Key::One(at)
+    /// The key whose first cells are addresses, from the cells after them. A few rows may be damaged.
+    fn pair_without_names(&self, at: usize) -> Result<Key, DataError> {
+        let (one, two) = (at, at + 1);
+        if two >= self.names.len() {
+            return Ok(Key::One(at));
         }
+        let text = || {
+            let cell = |at: usize| self.rows.first().and_then(|row| row.get(at)).map_or("", |it| it);
+            format!("{} {}", cell(one), cell(two))
+        };
+        let share = |fit: &dyn Fn(&str, &str) -> bool| {
+            let cells = self.rows.iter().filter_map(|row| row.get(one).zip(row.get(two)));
+            100 * cells.filter(|(one, two)| fit(one, two)).count() / self.rows.len().max(1)
+        };
+        let length = |mask| {
+            move |one: &str, two: &str| key::with_length((one, ""), (two, ""), mask).is_ok()
+        };
+        if is_most(self.kinds, two, |kind| kind == Kind::Integer) {
+            return match share(&length(false)) {
+                0..10 => Ok(Key::One(at)),
+                90.. if self.names.len() > 2 || self.rows.len() > 1 => Ok(Key::Length(one, two)),
+                // Host bits may be set in all rows.
+                _ if share(&length(true)) < 90 => Ok(Key::One(at)),
+                _ => Err(DataError::LengthOrNextHop { text: text() }),
+            };
+        }
+        if !is_most(self.kinds, two, |kind| kind == Kind::Address) {
+            return Ok(Key::One(at));
+        }
+        if share(&|one, two| key::are_netmask(one, two)) >= 90 {
+            return Ok(Key::Length(one, two));
+        }
+        match share(&|one, two| key::range(one, two).is_ok()) {
+            0..75 => Ok(Key::One(at)),
+            // Two columns alone may be hosts and their next hops.
+            90.. if self.names.len() > 2 && (self.follow(one, two) || self.rows.len() >= 8) => {
+                Ok(Key::Range(one, two))
+            }
+            _ => Err(DataError::RangeOrNextHop { text: text() }),
+        }
+    }
+
+    /// Whether the ranges of all rows follow one another.
+    fn follow(&self, one: usize, two: usize) -> bool {
+        let mut last = None;
+        self.rows.iter().all(|row| {
+            let addr = |at: usize| row.get(at).and_then(|cell| cell.parse::<IpAddr>().ok());
+            let (first, end) = (addr(one), addr(two));
+            std::mem::replace(&mut last, end) < first && first <= end
+        })
     }
 
     /// Whether two cells of more than half of the rows fit together.

@@ -4,14 +4,22 @@
 //! column's number (2 bytes), a tag (1) and the value: a number of 8 bytes, or text with its length
 //! (4).
 
+use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use longmatch::table::ColumnType;
-use longmatch::{IpPrefix, NextHopId, Rib};
+use longmatch::{IpPrefix, Ipv4, Ipv6, NextHopId, Rib};
 
 use super::error::DataError;
+use super::key::Found;
+use super::types;
+use crate::error::{FeedError, Place, Problem};
+use crate::list::ListEntries;
+use crate::option_values::Duplicates;
 use crate::options::Limits;
+use crate::report::Report;
+use crate::sink::Sink;
 
 /// A cell while it is read; its text may still become a number.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -50,8 +58,11 @@ pub(crate) struct Store {
     hasher: DefaultHashBuilder,
     /// The row being written.
     row: Vec<u8>,
-    ipv4: Rib<longmatch::Ipv4>,
-    ipv6: Rib<longmatch::Ipv6>,
+    ipv4: Rib<Ipv4>,
+    ipv6: Rib<Ipv6>,
+    duplicates: Duplicates,
+    /// The addresses, if only their set is read: then there are no prefixes and no rows.
+    set: Option<ListEntries>,
     /// Whether a prefix has lost its row, so that rows may be out of use.
     lost: bool,
 }
@@ -73,11 +84,47 @@ impl Slot {
 /// What became of an inserted prefix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Inserted {
+    /// The prefix had no row, or an equal one.
     New,
-    Replaced,
+    /// The prefix had a row with other cells.
+    Again,
 }
 
 impl Store {
+    /// A store of rows.
+    pub(crate) fn new(duplicates: Duplicates) -> Self {
+        Self { duplicates, ..Self::default() }
+    }
+
+    /// A store of a set of addresses.
+    pub(crate) fn of_set(entries: ListEntries) -> Self {
+        Self { set: Some(entries), ..Self::default() }
+    }
+
+    /// Whether only the set of addresses is read.
+    #[inline]
+    pub(crate) fn is_set(&self) -> bool {
+        self.set.is_some()
+    }
+
+    /// The set of addresses, to which a caller adds.
+    #[inline]
+    pub(crate) fn set(&mut self) -> Option<&mut ListEntries> {
+        self.set.as_mut()
+    }
+
+    /// The set of addresses.
+    pub(crate) fn into_set(self) -> ListEntries {
+        self.set.unwrap_or_default()
+    }
+
+    /// Adds a key to the set.
+    pub(crate) fn add(&mut self, found: Found) {
+        if let Some(set) = &mut self.set {
+            set.add(found);
+        }
+    }
+
     /// The number of the column of this name, which is new or has been seen.
     pub(crate) fn column(
         &mut self,
@@ -152,25 +199,72 @@ impl Store {
         Ok(id(number))
     }
 
-    /// Gives a prefix a row, in place of an earlier one.
+    /// Gives a prefix a row. If it had another one, the options decide between them.
     #[inline]
     pub(crate) fn insert(
         &mut self,
         prefix: IpPrefix,
         row: NextHopId,
+        limits: Limits,
     ) -> Result<Inserted, DataError> {
+        let Some(old) = self.put(prefix, row)?.filter(|old| *old != row) else {
+            return Ok(Inserted::New);
+        };
+        match self.duplicates {
+            Duplicates::Last => self.lost = true,
+            Duplicates::First => drop(self.put(prefix, old)?),
+            Duplicates::Join => {
+                let joined = self.join(old, row, limits)?;
+                self.put(prefix, joined)?;
+                self.lost = true;
+            }
+            Duplicates::Error => {
+                self.put(prefix, old)?;
+                return Err(DataError::Duplicate { prefix });
+            }
+        }
+        Ok(Inserted::Again)
+    }
+
+    /// Gives a prefix a row in place of an earlier one.
+    pub(crate) fn replace(&mut self, prefix: IpPrefix, row: NextHopId) -> Result<(), DataError> {
+        self.lost |= self.put(prefix, row)?.is_some_and(|old| old != row);
+        Ok(())
+    }
+
+    /// Gives a prefix a row. Returns its earlier one.
+    #[inline]
+    fn put(&mut self, prefix: IpPrefix, row: NextHopId) -> Result<Option<NextHopId>, DataError> {
         let old = match prefix.unmapped() {
             IpPrefix::V4(prefix) => self.ipv4.insert(prefix, row),
             IpPrefix::V6(prefix) => self.ipv6.insert(prefix, row),
         };
-        match old {
-            Ok(None) => Ok(Inserted::New),
-            Ok(Some(old)) => {
-                self.lost |= old != row;
-                Ok(Inserted::Replaced)
+        old.map_err(|full| DataError::Column(longmatch::table::InsertError::from(full).into()))
+    }
+
+    /// The row whose cells have the texts of two rows.
+    fn join(
+        &mut self,
+        one: NextHopId,
+        two: NextHopId,
+        limits: Limits,
+    ) -> Result<NextHopId, DataError> {
+        let texts = |row| self.cells(row).map(|(column, cell)| (column, types::text(cell)));
+        let mut joined: BTreeMap<u16, String> = texts(one).collect();
+        for (column, text) in texts(two) {
+            let known = joined.entry(column).or_default();
+            if known.is_empty() {
+                *known = text;
+            } else if !known.split(';').any(|part| part == text) {
+                known.push(';');
+                known.push_str(&text);
             }
-            Err(full) => Err(DataError::Column(longmatch::table::InsertError::from(full).into())),
         }
+        self.begin();
+        for (column, text) in &joined {
+            self.cell(*column, Raw::Text(text));
+        }
+        self.end(limits)
     }
 
     /// Removes a prefix, which may be absent.
@@ -205,13 +299,41 @@ impl Store {
         used
     }
 
+    /// Sends the prefixes to a sink of routes, in order. The next hop is the text of the row's cells, separated by
+    /// commas; without columns the prefix itself.
+    pub(crate) fn announce(self, sink: &mut dyn Sink, report: &mut Report) -> Result<(), FeedError> {
+        let texts: Vec<_> = self.used().iter().map(|id| id.map(|id| self.row_text(id))).collect();
+        let is_list = self.columns.is_empty();
+        let ipv4 = self.ipv4.iter().map(|route| (IpPrefix::from(route.prefix), route.next_hop));
+        let ipv6 = self.ipv6.iter().map(|route| (IpPrefix::from(route.prefix), route.next_hop));
+        for (prefix, id) in ipv4.chain(ipv6) {
+            report.count_announced(prefix);
+            let announced = match texts.get(id.get() as usize - 1) {
+                Some(Some(text)) if !is_list => sink.announce(prefix, text),
+                _ => sink.announce(prefix, &prefix.to_string()),
+            };
+            announced.map_err(|error| FeedError::at(Place::Whole, Problem::Sink(error)))?;
+        }
+        Ok(())
+    }
+
+    /// The texts of a row's cells, separated by commas.
+    fn row_text(&self, row: NextHopId) -> String {
+        let mut cells = self.cells(row).peekable();
+        let texts = (0..self.columns.len() as u16).map(|column| {
+            let cell = cells.next_if(|(at, _)| *at == column);
+            cell.map_or_else(String::new, |(_, cell)| types::text(cell))
+        });
+        texts.collect::<Vec<_>>().join(",")
+    }
+
     /// The prefixes of each family.
     pub(crate) fn lens(&self) -> (usize, usize) {
         (self.ipv4.len(), self.ipv6.len())
     }
 
     /// The prefixes; their next hops are the ids of their rows.
-    pub(crate) fn into_routes(self) -> (Rib<longmatch::Ipv4>, Rib<longmatch::Ipv6>) {
+    pub(crate) fn into_routes(self) -> (Rib<Ipv4>, Rib<Ipv6>) {
         (self.ipv4, self.ipv6)
     }
 

@@ -6,15 +6,14 @@ use longmatch::table::ColumnType;
 use super::error::{DataError, shorten};
 use super::key::{self, Found, Key};
 use super::names;
-use super::options::DataOptions;
-use super::report::DataReport;
 use super::rows::{RowError, Rows};
 use super::shape::Shape;
 use super::store::{Inserted, Raw, Store};
 use super::types;
 use crate::decompress::explain;
 use crate::error::{FeedError, Place, Problem};
-use crate::options::Limits;
+use crate::options::{Limits, Options};
+use crate::report::Report;
 use crate::source::Opened;
 
 /// A cell to keep.
@@ -31,12 +30,12 @@ struct Kept {
 pub(crate) fn load(
     opened: Opened<'_>,
     shape: &Shape,
-    options: &DataOptions,
+    options: &Options,
     store: &mut Store,
-    report: &mut DataReport,
+    report: &mut Report,
 ) -> Result<(), FeedError> {
     let whole = |error| FeedError::at(Place::Whole, Problem::data(error));
-    let limits = options.input.limits;
+    let limits = options.limits;
     let mut rows = Rows::new(opened.input, shape.cells, shape.semicolons, limits.row);
     let mut load = Load::new(shape, options, store, report).map_err(whole)?;
     let mut skip = shape.header;
@@ -52,7 +51,7 @@ pub(crate) fn load(
             }
         };
         match result {
-            Err(error) if options.input.lenient && error.is_local() => {
+            Err(error) if options.lenient && error.is_local() => {
                 load.report.note_damage(error);
             }
             Err(error) => break Err(error),
@@ -66,12 +65,12 @@ pub(crate) fn load(
 }
 
 /// The cells to keep, by rising columns of the store.
-fn keep(shape: &Shape, options: &DataOptions, store: &mut Store) -> Result<Vec<Kept>, DataError> {
+fn keep(shape: &Shape, options: &Options, store: &mut Store) -> Result<Vec<Kept>, DataError> {
     let free = |at| !shape.key.has(at);
     let mut kept = Vec::new();
     for (at, name) in names::keep(options.columns.as_deref(), &shape.names, free)? {
         let ty = options.type_of(&name);
-        let column = store.column(&name, ty, options.input.limits)?;
+        let column = store.column(&name, ty, options.limits)?;
         if kept.iter().any(|other: &Kept| other.column == column) {
             return Err(longmatch::table::ColumnError::Name { name }.into());
         }
@@ -109,22 +108,22 @@ pub(crate) struct Load<'a> {
     mask: bool,
     limits: Limits,
     store: &'a mut Store,
-    report: &'a mut DataReport,
+    report: &'a mut Report,
 }
 
 impl<'a> Load<'a> {
     pub(crate) fn new(
         shape: &'a Shape,
-        options: &DataOptions,
+        options: &Options,
         store: &'a mut Store,
-        report: &'a mut DataReport,
+        report: &'a mut Report,
     ) -> Result<Self, DataError> {
-        let limits = options.input.limits;
+        let limits = options.limits;
         if shape.names.len() > limits.columns {
             return Err(DataError::TooManyColumns { limit: limits.columns });
         }
         let kept = keep(shape, options, store)?;
-        Ok(Self { shape, kept, mask: options.input.mask_host_bits, limits, store, report })
+        Ok(Self { shape, kept, mask: options.mask_host_bits, limits, store, report })
     }
 
     /// Records damage that does not stop a lenient load.
@@ -144,7 +143,7 @@ impl<'a> Load<'a> {
         }
         let found = self.key(rows)?;
         let id = self.cells(rows)?;
-        insert(self.store, self.report, found, id)
+        insert(self.store, self.report, (found, id), self.limits)
     }
 
     /// Parses the prefix.
@@ -187,19 +186,21 @@ impl<'a> Load<'a> {
 #[inline]
 pub(crate) fn insert(
     store: &mut Store,
-    report: &mut DataReport,
-    found: Found,
-    id: NextHopId,
+    report: &mut Report,
+    (found, id): (Found, NextHopId),
+    limits: Limits,
 ) -> Result<(), DataError> {
     let is_range = matches!(found, Found::Range(..));
-    report.rows += 1;
-    report.ranges += u64::from(is_range);
+    report.count_row(found);
+    if store.is_set() {
+        store.add(found);
+        return Ok(());
+    }
     for prefix in key::prefixes(found) {
         if is_range {
             report.overlapped += store.remove_inside(prefix);
         }
-        report.prefixes += 1;
-        report.replaced += u64::from(store.insert(prefix, id)? == Inserted::Replaced);
+        report.replaced += u64::from(store.insert(prefix, id, limits)? == Inserted::Again);
     }
     Ok(())
 }

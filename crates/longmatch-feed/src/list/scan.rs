@@ -1,34 +1,27 @@
-//! Scanner of lists: a pure function over bytes.
-
-use std::net::{IpAddr, SocketAddr};
+//! Scanner of lists: a pure function over bytes, with the entries and errors of the rows of a list.
 
 use longmatch::set::AddressRange;
-use longmatch::{IpPrefix, Ipv4, Prefix};
+use longmatch::{Ipv4, Prefix};
 use memchr::memchr;
 
-use super::words::{Word, ipv4, word};
-use super::{ListEntries, ListOptions, ListReport};
-use crate::error::FeedError;
+use super::ListEntries;
+use crate::data::error::DataError;
+use crate::data::key::{self, Found};
+use crate::error::{FeedError, Place, Problem};
+use crate::options::Options;
+use crate::report::Report;
+use crate::text::BOM;
 use crate::text::error::LineError;
-use crate::text::{BOM, Rules, shorten, target};
-
-/// Content of a line.
-enum Item {
-    /// A blank line or a comment.
-    Nothing,
-    /// Addresses from one to another, in order, of one family.
-    Range(IpAddr, IpAddr),
-}
 
 /// Scans whole lines; the last one may lack its line end.
 ///
 /// # Errors
-/// The first line that is none, unless the options are lenient.
+/// The first line that is no entry, unless the options are lenient.
 pub(super) fn scan(
     mut text: &[u8],
-    options: &ListOptions,
+    options: &Options,
     entries: &mut ListEntries,
-    report: &mut ListReport,
+    report: &mut Report,
 ) -> Result<(), FeedError> {
     if report.lines == 0 {
         text = text.strip_prefix(BOM).unwrap_or(text);
@@ -36,7 +29,7 @@ pub(super) fn scan(
     while !text.is_empty() {
         if let Some((range, len)) = plain(text) {
             report.lines += 1;
-            report.ipv4 += 1;
+            report.rows += 1;
             entries.ipv4.push(range);
             text = &text[len..];
             continue;
@@ -46,177 +39,122 @@ pub(super) fn scan(
         text = end.map_or(&[], |end| &text[end + 1..]);
         report.lines += 1;
         match item(line, options) {
-            Ok(Item::Nothing) => {}
-            Ok(Item::Range(first, last)) => push(first, last, entries, report),
-            Err(_) if report.has_no_content() && is_header(line) => report.header = true,
-            Err(error) => report.refuse(FeedError::line(report.lines, error), options.lenient)?,
+            Ok(None) => {}
+            Ok(Some(found)) => push(found, entries, report),
+            Err(error) => {
+                let error = FeedError::at(Place::Line(report.lines), error);
+                match options.lenient {
+                    true => report.note_damage(error),
+                    false => return Err(error),
+                }
+            }
         }
     }
     Ok(())
 }
 
-/// The fast path: a line that begins with an IPv4 prefix, or is an IPv4 address and nothing else.
-/// Returns its addresses and its length with the line end.
+/// The fast path: a line that is an IPv4 prefix or address and nothing else. Returns its addresses and its length with
+/// the line end.
 #[inline]
 fn plain(text: &[u8]) -> Option<(AddressRange<Ipv4>, usize)> {
     let (bits, at) = ipv4(text)?;
-    let (len, at, has_len) = match *text.get(at..)? {
-        [b'/', digit @ b'0'..=b'9', end, ..] if !end.is_ascii_digit() => {
-            (digit - b'0', at + 2, true)
-        }
+    let (len, at) = match *text.get(at..)? {
+        [b'/', digit @ b'0'..=b'9', end, ..] if !end.is_ascii_digit() => (digit - b'0', at + 2),
         [b'/', tens @ b'1'..=b'3', digit @ b'0'..=b'9', ..] => {
-            ((tens - b'0') * 10 + (digit - b'0'), at + 3, true)
+            ((tens - b'0') * 10 + (digit - b'0'), at + 3)
         }
-        _ => (32, at, false),
+        _ => (32, at),
     };
     let prefix = (len <= 32).then(|| Prefix::<Ipv4>::from_bits_masked(bits, len))?;
-    if prefix.bits() != bits {
-        return None;
-    }
-    let len = match *text.get(at..)? {
+    let end = match *text.get(at..)? {
         [b'\n', ..] => at + 1,
         [b'\r', b'\n', ..] => at + 2,
-        // Columns after a prefix have no meaning; those after an address may.
-        [b',' | b' ' | b'\t', ..] if has_len => at + 1 + memchr(b'\n', &text[at..])?,
         _ => return None,
     };
-    Some((prefix.into(), len))
+    (prefix.bits() == bits).then(|| (prefix.into(), end))
 }
 
-/// Adds a range to the entries of its family.
-fn push(first: IpAddr, last: IpAddr, entries: &mut ListEntries, report: &mut ListReport) {
-    match (first.to_canonical(), last.to_canonical()) {
-        (IpAddr::V4(first), IpAddr::V4(last)) => {
-            report.ipv4 += 1;
-            entries.ipv4.extend(AddressRange::new(first, last));
+/// Adds the addresses of a line.
+fn push(found: Found, entries: &mut ListEntries, report: &mut Report) {
+    report.count_row(found);
+    entries.add(found);
+}
+
+/// Parses a line of any form; `None` for a blank line or a comment.
+fn item(line: &[u8], options: &Options) -> Result<Option<Found>, Problem> {
+    let limit = options.limits.row.min(1 << 30);
+    if line.len() > limit {
+        return Err(Problem::Line(LineError::TooLong { limit }));
+    }
+    if memchr(0, line).is_some() {
+        return Err(Problem::Line(LineError::Nul));
+    }
+    let line = str::from_utf8(line).map_err(|_| Problem::Line(LineError::NotUtf8))?;
+    let cell = line[..line.find(['#', ';']).unwrap_or(line.len())].trim_ascii();
+    if cell.is_empty() {
+        return Ok(None);
+    }
+    key::one(cell, options.mask_host_bits, "prefix").map(Some).map_err(|error: DataError| Problem::data(error))
+}
+
+/// Parses an IPv4 address at the beginning of bytes; returns it and its length. Like the standard
+/// library it refuses leading zeros.
+#[inline]
+fn ipv4(text: &[u8]) -> Option<(u32, usize)> {
+    let digit = |at: usize| text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|it| *it < 10);
+    let (mut bits, mut at) = (0u32, 0);
+    for part in 0..4 {
+        if part > 0 {
+            if text.get(at) != Some(&b'.') {
+                return None;
+            }
+            at += 1;
         }
-        _ => {
-            let bits = |addr: IpAddr| match addr {
-                IpAddr::V4(addr) => addr.to_ipv6_mapped(),
-                IpAddr::V6(addr) => addr,
-            };
-            report.ipv6 += 1;
-            entries.ipv6.extend(AddressRange::new(bits(first), bits(last)));
+        let mut value = u32::from(digit(at)?);
+        at += 1;
+        // A zero ends the number, so that a digit after it is no point.
+        for _ in 0..2 {
+            match digit(at) {
+                Some(next) if value > 0 => {
+                    value = value * 10 + u32::from(next);
+                    at += 1;
+                }
+                _ => break,
+            }
         }
-    }
-}
-
-/// Parses a line of any form.
-fn item(line: &[u8], options: &ListOptions) -> Result<Item, LineError> {
-    let (first, rest) = match word(line) {
-        Word::End => return Ok(Item::Nothing),
-        Word::Text(first, rest) => (first, rest),
-    };
-    let text = String::from_utf8_lossy(first);
-    if first.contains(&b'/') {
-        let prefix = target(&text, options.rules())?;
-        return Ok(Item::Range(prefix.first(), prefix.last()));
-    }
-    if let Some((low, high)) = text.split_once('-') {
-        let address = |text: &str| text.parse::<IpAddr>().map_err(|_| no_item(&text_of(first)));
-        return range(address(low)?, address(high)?);
-    }
-    let address = text.parse::<IpAddr>().map_err(|_| no_item(&text))?;
-    if options.first_word {
-        return Ok(Item::Range(address, address));
-    }
-    match second(rest) {
-        Some((last, true)) => range(address, last),
-        Some((last, false)) if last.is_ipv4() == address.is_ipv4() => {
-            columns(address, last, options.mask_host_bits)
+        if value > 255 {
+            return None;
         }
-        _ => Ok(Item::Range(address, address)),
+        bits = bits << 8 | value;
     }
+    Some((bits, at))
 }
 
-/// The address after the first one, and whether `-` stands between them.
-fn second(rest: &[u8]) -> Option<(IpAddr, bool)> {
-    let rest = rest.trim_ascii_start();
-    let rest = match rest {
-        [b',' | b';' | b'|', rest @ ..] => rest.trim_ascii_start(),
-        _ => rest,
-    };
-    let (rest, dash) = rest.strip_prefix(b"-").map_or((rest, false), |rest| (rest, true));
-    match word(rest) {
-        Word::Text(text, _) => Some((str::from_utf8(text).ok()?.parse().ok()?, dash)),
-        Word::End => None,
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
 
-/// Two columns of addresses: the ends of a range, or a network and its netmask.
-///
-/// Netmasks begin with the byte 255, or in IPv6 with 16 ones. So do the ends of ranges that reach
-/// the top of the address space: such a range is recognized if it is a prefix.
-fn columns(first: IpAddr, second: IpAddr, mask_host_bits: bool) -> Result<Item, LineError> {
-    let (low, high, width) = match (first, second) {
-        (IpAddr::V4(first), IpAddr::V4(second)) => {
-            (u128::from(first.to_bits()) << 96, u128::from(second.to_bits()) << 96, 32)
+    /// The standard library's parser is the reference: every text of three pieces.
+    #[test]
+    fn addresses_are_those_of_the_standard_library() {
+        let pieces = [
+            "0", "1", "9", "10", "25", "255", "256", "00", "01", ".", "..", "1.", ".0", " ", "a",
+            "",
+        ];
+        for a in pieces {
+            for b in pieces {
+                for c in pieces {
+                    let text = format!("{a}.{b}{c}.7.{c}");
+                    // Only whole texts can be compared.
+                    let ours = ipv4(text.as_bytes()).filter(|(_, len)| *len == text.len());
+                    let theirs = text.parse::<Ipv4Addr>().ok().map(|addr| addr.to_bits());
+                    assert_eq!(ours.map(|(bits, _)| bits), theirs, "{text:?}");
+                }
+            }
         }
-        (IpAddr::V6(first), IpAddr::V6(second)) => (first.to_bits(), second.to_bits(), 128),
-        _ => return Ok(Item::Range(first, first)),
-    };
-    let least = if width == 32 { 8 } else { 16 };
-    let ones = high.leading_ones();
-    if ones < least || ones + high.trailing_zeros() < 128 {
-        return range(first, second);
-    }
-    if ones >= width {
-        // Ones, then zeros: the addresses from here to the top are one prefix.
-        return match low.leading_ones() + low.trailing_zeros() >= 128 {
-            true => range(first, second),
-            false => Err(LineError::MaskOrEnd { network: first, mask: second }),
-        };
-    }
-    if low & !high != 0 && !mask_host_bits {
-        return Err(LineError::NetworkBits { network: first, mask: second });
-    }
-    let prefix = IpPrefix::masked(first, ones as u8);
-    let prefix = prefix.map_err(|_| LineError::Netmask { mask: second })?;
-    Ok(Item::Range(prefix.first(), prefix.last()))
-}
-
-fn range(first: IpAddr, last: IpAddr) -> Result<Item, LineError> {
-    match first.is_ipv4() == last.is_ipv4() && first <= last {
-        true => Ok(Item::Range(first, last)),
-        false => Err(LineError::Range { first, last }),
-    }
-}
-
-fn text_of(word: &[u8]) -> String {
-    String::from_utf8_lossy(word).into_owned()
-}
-
-/// Error for a word that is no prefix, address or range, with advice if the reason is common.
-fn no_item(text: &str) -> LineError {
-    let advice = if text.parse::<SocketAddr>().is_ok() {
-        Some("leave out the port")
-    } else if text.contains('%') {
-        Some("leave out the zone id")
-    } else if text == "default" {
-        Some("write 0.0.0.0/0 or ::/0")
-    } else {
-        None
-    };
-    LineError::ListItem { text: shorten(text), advice }
-}
-
-/// Whether a line names columns: all its words are names, and the first is not `default`.
-fn is_header(line: &[u8]) -> bool {
-    let ends = |byte: &u8| byte.is_ascii_whitespace() || b",;|".contains(byte);
-    let unquoted = |word: &[u8]| word.trim_ascii().iter().all(|byte| is_of_name(*byte));
-    let begins = line.trim_ascii().iter().find(|byte| **byte != b'"');
-    let mut words = line.split(ends);
-    begins.is_some_and(u8::is_ascii_alphabetic)
-        && words.all(unquoted)
-        && !matches!(word(line), Word::Text(b"default", _))
-}
-
-fn is_of_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"_-\"".contains(&byte)
-}
-
-impl ListOptions {
-    fn rules(&self) -> Rules {
-        Rules { mask_host_bits: self.mask_host_bits, default_family: None }
+        assert_eq!(ipv4(b"192.0.2.1/24"), Some((0xc000_0201, 9)));
+        assert_eq!(ipv4(b"1.2.3.4567"), None);
+        assert_eq!(ipv4(b"1.2.3.1234"), Some((0x0102_037b, 9)));
     }
 }

@@ -36,20 +36,21 @@ pub(crate) fn looks_like(head: &[u8]) -> bool {
     }
 }
 
-/// Whether an input is MRT: whether its first record, and the second if there is one, have known types
-/// and lengths within the limit. Other binary formats do not pass by chance.
-pub(crate) fn begins(input: &mut Input<'_>, limit: usize) -> bool {
+
+/// Whether an input is MRT: `Some(true)` if its first two records have known types and lengths within the limit, which
+/// other binary formats do not have by chance; `Some(false)` if the first has, and the input ends in it.
+pub(crate) fn begins(input: &mut Input<'_>, limit: usize) -> Option<bool> {
     let header = |window: &[u8], at: usize| {
         let head = window.get(at..)?.first_chunk::<HEADER_LEN>()?;
         let len = u32::from_be_bytes([head[8], head[9], head[10], head[11]]) as usize;
         (looks_like(head) && len <= limit).then_some(len)
     };
     input.fill(HEADER_LEN);
-    let Some(len) = header(input.window(), 0) else { return false };
-    let second = HEADER_LEN + len;
-    // A record that is cut off tells nothing more.
-    let have = input.fill(second + HEADER_LEN);
-    have < second + HEADER_LEN || header(input.window(), second).is_some()
+    let second = HEADER_LEN + header(input.window(), 0)?;
+    match input.fill(second + HEADER_LEN) < second + HEADER_LEN {
+        true => Some(false),
+        false => header(input.window(), second).map(|_| true),
+    }
 }
 
 /// Loads the routes of the chosen peers: the first pass counts the routes of all peers, the second
@@ -62,7 +63,7 @@ pub(crate) fn load(
 ) -> Result<(), FeedError> {
     let lenient = job.options.lenient;
     let mut counted = Report::default();
-    let value = job.options.value;
+    let value = job.options.value.unwrap_or_default();
     let mut count = Walk::new(Mode::Count, value);
     match pass(job, opened, &mut count, &mut counted) {
         // The second pass repeats the error after it has loaded the records before it.

@@ -2,11 +2,18 @@
 
 use std::collections::HashSet;
 
-use super::super::error::DataError;
-use super::{Emitted, Parser, unexpected, words};
+use crate::data::error::DataError;
+use super::{Emitted, Listing, Parser, unexpected, words};
+
+/// The format.
+pub(super) const LISTING: Listing = Listing {
+    columns: &["prefix", "chain", "target"],
+    begins,
+    parser: || Box::new(Iptables::default()),
+};
 
 /// Whether the lines begin with a table.
-pub(super) fn begins(lines: &[&str]) -> bool {
+fn begins(lines: &[&str]) -> bool {
     let is_rule = |line: &&str| line.starts_with("-A ") || line.starts_with(':');
     match lines.first() {
         Some(table) if table.starts_with('*') => lines.iter().any(is_rule),
@@ -17,7 +24,7 @@ pub(super) fn begins(lines: &[&str]) -> bool {
 
 /// The prefixes so far: of several rules for a prefix the first decides.
 #[derive(Default)]
-pub(super) struct Iptables {
+struct Iptables {
     seen: HashSet<String>,
 }
 

@@ -1,8 +1,15 @@
 //! RIS whois dumps: the origin of a prefix, the prefix, and the number of peers that see it.
 
-use super::super::error::DataError;
-use super::super::key::Kind;
-use super::{Emitted, Parser, unexpected};
+use crate::data::error::DataError;
+use crate::data::key::Kind;
+use super::{Emitted, Listing, Parser, unexpected};
+
+/// The format.
+pub(super) const LISTING: Listing = Listing {
+    columns: &["prefix", "asn", "peers"],
+    begins,
+    parser: || Box::new(Ris),
+};
 
 const EXPECTED: &str = "'AS prefix peers', separated by tabs";
 
@@ -16,7 +23,7 @@ fn fields(line: &str) -> Option<[&str; 3]> {
 }
 
 /// Whether half of the lines are such.
-pub(super) fn begins(lines: &[&str]) -> bool {
+fn begins(lines: &[&str]) -> bool {
     let fits = |line: &str| fields(line).is_some_and(|all| Kind::of(all[1]) == Kind::Prefix);
     let lines = lines.iter().filter(|line| !line.starts_with('%'));
     let (all, fit) =
@@ -24,10 +31,14 @@ pub(super) fn begins(lines: &[&str]) -> bool {
     2 * fit > all
 }
 
-pub(super) struct Ris;
+struct Ris;
 
 impl Parser for Ris {
     fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
+        // Its comments.
+        if line.starts_with('%') {
+            return Ok(());
+        }
         let [origin, prefix, peers] = fields(line).ok_or_else(|| unexpected(line, EXPECTED))?;
         // A set of systems has no single number.
         let origin = if origin.starts_with('{') { "" } else { origin };

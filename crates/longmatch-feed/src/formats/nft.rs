@@ -1,19 +1,26 @@
 //! `nft list ruleset`, `nft list set`: the elements of sets and maps of addresses.
 
-use super::super::error::DataError;
-use super::{Emitted, Parser, unexpected, word, words};
+use crate::data::error::DataError;
+use super::{Emitted, Listing, Parser, unexpected, word, words};
+
+/// The format.
+pub(super) const LISTING: Listing = Listing {
+    columns: &["prefix", "set", "value", "comment"],
+    begins,
+    parser: || Box::new(Nft::default()),
+};
 
 /// Greatest length of an element in bytes.
 const MAX_ELEMENT: usize = 4 << 10;
 
 /// Whether the lines begin with a table.
-pub(super) fn begins(lines: &[&str]) -> bool {
+fn begins(lines: &[&str]) -> bool {
     let Some(first) = lines.first() else { return false };
     words(first).next() == Some("table") && first.ends_with('{')
 }
 
 #[derive(Default)]
-pub(super) struct Nft {
+struct Nft {
     /// The set, and whether its elements are addresses.
     set: String,
     addresses: bool,

@@ -1,13 +1,20 @@
 //! `ipset save` and `ipset list`: the entries of sets of addresses and prefixes.
 
-use super::super::error::DataError;
-use super::{Emitted, Parser, unexpected, word, words};
+use crate::data::error::DataError;
+use super::{Emitted, Listing, Parser, unexpected, word, words};
+
+/// The format.
+pub(super) const LISTING: Listing = Listing {
+    columns: &["prefix", "set", "comment"],
+    begins,
+    parser: || Box::new(Ipset::default()),
+};
 
 /// Types of sets whose entries are addresses, prefixes or ranges.
 const TYPES: [&str; 3] = ["hash:ip", "hash:net", "bitmap:ip"];
 
 /// Whether the lines begin as one of the two forms.
-pub(super) fn begins(lines: &[&str]) -> bool {
+fn begins(lines: &[&str]) -> bool {
     let Some(first) = lines.first() else { return false };
     let (command, rest) = word(first);
     match command {
@@ -19,7 +26,7 @@ pub(super) fn begins(lines: &[&str]) -> bool {
 }
 
 #[derive(Default)]
-pub(super) struct Ipset {
+struct Ipset {
     /// The set that `ipset list` names, and whether its members follow.
     set: String,
     members: bool,

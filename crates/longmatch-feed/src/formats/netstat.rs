@@ -2,8 +2,15 @@
 
 use std::collections::HashSet;
 
-use super::super::error::DataError;
-use super::{Emitted, Parser, unexpected, words};
+use crate::data::error::DataError;
+use super::{Emitted, Listing, Parser, unexpected, words};
+
+/// The format.
+pub(super) const LISTING: Listing = Listing {
+    columns: &["prefix", "next_hop"],
+    begins,
+    parser: || Box::new(Netstat::default()),
+};
 
 /// The first words of the line that names the columns.
 const DESTINATION: &str = "Destination";
@@ -11,7 +18,7 @@ const DESTINATION: &str = "Destination";
 const INTERFACES: [&str; 4] = ["Iface", "Netif", "If", "Interface"];
 
 /// Whether one of the first lines names the columns.
-pub(super) fn begins(lines: &[&str]) -> bool {
+fn begins(lines: &[&str]) -> bool {
     lines.iter().take(4).any(|line| is_header(line))
 }
 
@@ -21,7 +28,7 @@ fn is_header(line: &str) -> bool {
 }
 
 #[derive(Default)]
-pub(super) struct Netstat {
+struct Netstat {
     ipv6: bool,
     /// Positions of the netmask and of the interface; the destination and the gateway come first.
     mask: Option<usize>,

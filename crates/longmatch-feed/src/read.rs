@@ -1,0 +1,293 @@
+//! Reading of an input: open it, recognise its format, and pass its prefixes on.
+//!
+//! Routes need more than one pass: the peer is known only after the whole input was read. So a stream that cannot be
+//! opened twice, such as standard input, is kept in memory, as compressed as it came, if it turns out to have routes or
+//! a format that must be in memory anyway. Rows of text are read as they come.
+
+use std::cell::RefCell;
+use std::io::{self, Read};
+use std::path::Path;
+use std::rc::Rc;
+
+use crate::data::{self, Store};
+use crate::decompress::{StreamError, explain};
+use crate::error::{FeedError, Place, Problem};
+use crate::formats::Format;
+use crate::input::Input;
+use crate::list;
+use crate::mrt;
+use crate::options::Options;
+use crate::recognise::{Found, recognise, recognise_text};
+use crate::report::Report;
+use crate::sink::Sink;
+use crate::source::{Job, Opened, Source, open, open_file};
+use crate::text;
+
+/// Receiver of the prefixes of an input.
+pub(crate) enum To<'a> {
+    /// Routes one after the other.
+    Sink(&'a mut dyn Sink),
+    /// Rows, or a set of addresses.
+    Store(&'a mut Store),
+}
+
+/// Reads a file, which may be a pipe.
+pub(crate) fn path(path: &Path, options: &Options, to: To<'_>) -> Result<Report, FeedError> {
+    let name = path.display().to_string();
+    let open = |error| FeedError::at(Place::Whole, Problem::Open(error)).named(Some(&name));
+    let file = open_file(path).map_err(|error| error.named(Some(&name)))?;
+    // The bytes of a pipe can be read only once.
+    match file.metadata().map_err(open)?.is_file() {
+        true => source(Source::Path(path), Some(&name), options, to),
+        false => reader(file, Some(&name), options, to),
+    }
+}
+
+/// Reads a source that can be opened again.
+pub(crate) fn source(
+    source: Source<'_>,
+    name: Option<&str>,
+    options: &Options,
+    to: To<'_>,
+) -> Result<Report, FeedError> {
+    reported(name, options, |report| {
+        let job = Job { source, options };
+        let mut opened = job.open()?;
+        report.codec = opened.codec;
+        match recognise(&mut opened, &job)? {
+            Found::Routes(format, has_paths) => routes(&job, opened, (format, has_paths), to, report),
+            found => rows(opened, found, options, to, report),
+        }
+    })
+}
+
+/// Reads a stream.
+pub(crate) fn reader(
+    reader: impl Read,
+    name: Option<&str>,
+    options: &Options,
+    to: To<'_>,
+) -> Result<Report, FeedError> {
+    let recording = Recording(Rc::new(RefCell::new((reader, Some(Vec::new())))));
+    let limits = options.limits;
+    let mut opened =
+        open(Box::new(recording.clone()), limits).map_err(|error| error.named(name))?;
+    let found = recognise_text(&mut opened, options).map_err(|error| error.named(name))?;
+    if let Some(found @ (Found::Shape(_) | Found::Whole(_))) = found {
+        recording.0.borrow_mut().1 = None;
+        return reported(name, options, |report| {
+            report.codec = opened.codec;
+            rows(opened, found, options, to, report)
+        });
+    }
+    drop(opened);
+    let (bytes, failure) = recording.rest(limits.spool);
+    if bytes.len() as u64 > limits.spool {
+        let problem = Problem::TooLarge { limit: limits.spool };
+        return Err(FeedError::at(Place::Whole, problem).named(name));
+    }
+    let failure = failure
+        .map(|error| FeedError::stream(bytes.len() as u64, StreamError::Read(error)).named(name));
+    if let Some(error) = failure {
+        if !options.lenient {
+            return Err(error);
+        }
+        let mut report = source(Source::Bytes(&bytes), name, options, to)?;
+        report.cut_off = true;
+        report.note_damage(error);
+        report.refuse_damage_alone()?;
+        return Ok(report);
+    }
+    source(Source::Bytes(&bytes), name, options, to)
+}
+
+/// A stream and the bytes that were read of it, as long as they may be needed again.
+struct Recording<R>(Rc<RefCell<(R, Option<Vec<u8>>)>>);
+
+impl<R> Clone for Recording<R> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<R: Read> Read for Recording<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let (reader, bytes) = &mut *self.0.borrow_mut();
+        let n = reader.read(buf)?;
+        if let Some(bytes) = bytes {
+            bytes.extend_from_slice(&buf[..n]);
+        }
+        Ok(n)
+    }
+}
+
+impl<R: Read> Recording<R> {
+    /// All bytes of the stream, at most one more than the limit, and the error that ended it.
+    fn rest(self, limit: u64) -> (Vec<u8>, Option<io::Error>) {
+        let (reader, bytes) = &mut *self.0.borrow_mut();
+        let mut bytes = bytes.take().unwrap_or_default();
+        let more = limit.saturating_add(1).saturating_sub(bytes.len() as u64);
+        let error = reader.take(more).read_to_end(&mut bytes).err();
+        (bytes, error)
+    }
+}
+
+/// Runs a load with an empty report, and returns the report. A lenient load ends where damage ends the
+/// input.
+fn reported(
+    name: Option<&str>,
+    options: &Options,
+    load: impl FnOnce(&mut Report) -> Result<(), FeedError>,
+) -> Result<Report, FeedError> {
+    let mut report = Report::default();
+    match load(&mut report) {
+        Ok(()) => {}
+        Err(error) if options.lenient && error.is_damage() => {
+            report.cut_off = true;
+            report.note_damage(error);
+        }
+        Err(error) => return Err(read_as(error, &report).named(name)),
+    }
+    let first = report.first_damage.take();
+    report.first_damage = first.map(|error| read_as(error, &report).named(name));
+    report.refuse_damage_alone()?;
+    Ok(report)
+}
+
+/// Adds the recognised format to an error of rows.
+fn read_as(error: FeedError, report: &Report) -> FeedError {
+    match error {
+        FeedError { input, place, problem: Problem::Data { error, read_as: None } }
+            if !report.read_as.is_empty() && !report.format.has_routes() =>
+        {
+            let problem = Problem::Data { error, read_as: Some(report.read_as.clone()) };
+            FeedError { input, place, problem }
+        }
+        other => other,
+    }
+}
+
+/// Loads routes.
+fn routes(
+    job: &Job<'_>,
+    opened: Opened<'_>,
+    (format, has_paths): (Format, bool),
+    to: To<'_>,
+    report: &mut Report,
+) -> Result<(), FeedError> {
+    report.format = format;
+    report.read_as = format!("routes ({format})");
+    if !job.options.prefix.is_empty() {
+        let error = data::error::DataError::FixedPrefix;
+        return Err(FeedError::at(Place::Whole, Problem::data(error)));
+    }
+    let end = match to {
+        To::Sink(sink) => pass(job, opened, sink, report),
+        To::Store(store) => {
+            let mut routes = data::Routes::new(store, job.options, has_paths)?;
+            let options = Options { value: Some(routes.value()), ..job.options.clone() };
+            pass(&Job { source: job.source, options: &options }, opened, &mut routes, report)
+        }
+    };
+    report.rows = report.announced;
+    report.rows_ipv6 = report.announced_ipv6;
+    end.map_err(of_data)
+}
+
+/// The error of the store, if a sink has passed one on.
+fn of_data(error: FeedError) -> FeedError {
+    let FeedError { input, place, problem: Problem::Sink(error) } = error else { return error };
+    let problem = match error.downcast::<data::error::DataError>() {
+        Ok(error) => Problem::data(*error),
+        Err(error) => Problem::Sink(error),
+    };
+    FeedError { input, place, problem }
+}
+
+fn pass(
+    job: &Job<'_>,
+    opened: Opened<'_>,
+    sink: &mut dyn Sink,
+    report: &mut Report,
+) -> Result<(), FeedError> {
+    match report.format {
+        Format::Mrt => mrt::load(job, opened, sink, report),
+        Format::IpJson => text::load_json(job, opened, sink, report),
+        _ => text::load(job, opened, sink, report),
+    }
+}
+
+/// Loads rows, for a sink of routes through a store.
+fn rows(
+    opened: Opened<'_>,
+    found: Found,
+    options: &Options,
+    to: To<'_>,
+    report: &mut Report,
+) -> Result<(), FeedError> {
+    match to {
+        To::Store(store) => into_store(opened, found, options, store, report),
+        To::Sink(sink) => {
+            let mut store = Store::new(options.duplicates);
+            let end = into_store(opened, found, options, &mut store, report);
+            match end {
+                // The rows before the damage count.
+                Err(error) if !(options.lenient && error.is_damage()) => return Err(error),
+                _ => {}
+            }
+            report.is_list = store.columns().is_empty();
+            store.announce(sink, report)?;
+            end
+        }
+    }
+}
+
+fn into_store(
+    mut opened: Opened<'_>,
+    found: Found,
+    options: &Options,
+    store: &mut Store,
+    report: &mut Report,
+) -> Result<(), FeedError> {
+    let whole_format = match found {
+        Found::Shape(shape) => {
+            report.format = shape.format;
+            report.read_as = shape.to_string();
+            report.is_list = shape.names.len() == 1;
+            if store.is_set() && shape.is_list() {
+                return list::load(opened, options, store, report);
+            }
+            return data::text::load(opened, &shape, options, store, report);
+        }
+        Found::Whole(format) | Found::Routes(format, _) => format,
+    };
+    report.format = whole_format;
+    let bytes = whole(&mut opened, options.limits.spool)?;
+    report.bytes = bytes.len() as u64;
+    report.input_bytes = opened.taken.get();
+    let at = |error| FeedError::at(Place::Whole, Problem::data(error));
+    match whole_format {
+        Format::Json => data::json::load(&bytes, options, store, report),
+        Format::Mmdb => data::mmdb::load(&bytes, options, store, report).map_err(at),
+        _ => data::compiled::load(bytes, options, store, report).map_err(at),
+    }
+}
+
+/// The whole input, in memory.
+pub(crate) fn whole(opened: &mut Opened<'_>, limit: u64) -> Result<Vec<u8>, FeedError> {
+    let input: &mut Input<'_> = &mut opened.input;
+    let mut bytes = Vec::new();
+    while input.fill(1) > 0 {
+        let window = input.window();
+        if (bytes.len() + window.len()) as u64 > limit {
+            return Err(FeedError::at(Place::Whole, Problem::TooLarge { limit }));
+        }
+        bytes.extend_from_slice(window);
+        let len = window.len();
+        input.consume(len);
+    }
+    match input.take_error() {
+        Some(error) => Err(FeedError::stream(bytes.len() as u64, explain(error, opened.codec))),
+        None => Ok(bytes),
+    }
+}

@@ -1,0 +1,416 @@
+//! Recognition of formats by the first bytes, of a MaxMind DB by the last ones.
+//!
+//! Every command and every sink uses [`recognise`], so that a file has the same prefixes everywhere.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::net::IpAddr;
+
+use longmatch::IpPrefix;
+
+use crate::data::error::DataError;
+use crate::data::key::{self, Key, Kind};
+use crate::data::rows::{Cells, RowError, Rows};
+use crate::data::shape::{Shape, resembles_key};
+use crate::data::{compiled, json, mmdb};
+use crate::decompress::explain;
+use crate::error::{FeedError, Place, Problem};
+use crate::formats::Format;
+use crate::input::Input;
+use crate::mrt;
+use crate::option_values::Delimiter;
+use crate::options::Options;
+use crate::read::whole;
+use crate::source::{Job, Opened, Source};
+use crate::text::error::LineError;
+use crate::text::{BOM, Line, Rules, parse};
+
+/// Bytes of an input that decide.
+const LOOKAHEAD: usize = 64 << 10;
+/// Lines or rows that decide.
+const SAMPLE: usize = 200;
+
+/// The format of an input.
+pub(crate) enum Found {
+    /// Rows of text.
+    Shape(Shape),
+    /// A format that is read as a whole: JSON, MaxMind DB, compiled tables.
+    Whole(Format),
+    /// Routes, and whether they have AS paths.
+    Routes(Format, bool),
+}
+
+/// Recognises the format of an input, unless the options name it.
+///
+/// Binary formats come first: a compiled table by its first bytes, a MaxMind DB by the marker near its end, because its
+/// search tree may begin like MRT, and MRT by its first two records.
+pub(crate) fn recognise(opened: &mut Opened<'_>, job: &Job<'_>) -> Result<Found, FeedError> {
+    if let Some(found) = recognise_text(opened, job.options)? {
+        return Ok(found);
+    }
+    let named = job.options.format;
+    let limits = job.options.limits;
+    let marked = match (job.source, opened.codec) {
+        (Source::Bytes(bytes), None) => mmdb::looks_like(bytes),
+        (Source::Path(path), None) => tail(path).is_ok_and(|tail| mmdb::looks_like(&tail)),
+        _ if mrt::begins(&mut opened.input, limits.record) == Some(true) => false,
+        _ => mmdb::looks_like(&whole(&mut job.open()?, limits.spool)?),
+    };
+    if marked && matches!(named, Format::Auto) {
+        return Ok(Found::Whole(Format::Mmdb));
+    }
+    let is_mrt = mrt::begins(&mut opened.input, limits.record).is_some()
+        || mrt::looks_like(opened.input.window());
+    match named {
+        Format::Auto | Format::Routes if is_mrt => Ok(Found::Routes(Format::Mrt, true)),
+        _ => Err(FeedError::at(Place::Byte(0), binary(opened.input.window()))),
+    }
+}
+
+/// The last bytes of a file, in which the marker of a MaxMind DB is.
+fn tail(path: &std::path::Path) -> std::io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let len = file.metadata()?.len();
+    file.seek(SeekFrom::Start(len.saturating_sub(mmdb::METADATA as u64)))?;
+    let mut bytes = Vec::new();
+    file.take(mmdb::METADATA as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The problem of bytes that no format has.
+fn binary(head: &[u8]) -> Problem {
+    let name = match head {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16 text: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)",
+        _ if head.get(257..262) == Some(b"ustar") => "a tar archive: unpack it and name a file in it",
+        [b'P', b'A', b'R', b'1', ..] => "Parquet: export the columns as CSV",
+        _ => return Problem::UnknownFormat,
+    };
+    Problem::OtherFormat { name }
+}
+
+/// Recognises a format of text, and those that an option names; `None` for binary formats that the first bytes do not
+/// show.
+pub(crate) fn recognise_text(
+    opened: &mut Opened<'_>,
+    options: &Options,
+) -> Result<Option<Found>, FeedError> {
+    let whole = |error| FeedError::at(Place::Whole, Problem::data(error));
+    let named = options.format;
+    match named {
+        Format::Mmdb | Format::Compiled => return Ok(Some(Found::Whole(named))),
+        Format::Mrt => return Ok(Some(Found::Routes(named, true))),
+        Format::IpJson => return Ok(Some(Found::Routes(named, false))),
+        _ => {}
+    }
+    let input = &mut opened.input;
+    let have = input.fill(LOOKAHEAD);
+    if compiled::looks_like(input.window()) {
+        return Ok(Some(Found::Whole(Format::Compiled)));
+    }
+    if have == 0
+        && let Some(error) = input.take_error()
+    {
+        return Err(FeedError::stream(0, explain(error, opened.codec)));
+    }
+    let head = &input.window()[..have.min(LOOKAHEAD)];
+    let is_binary = memchr::memchr(0, &head[..head.len().min(512)]).is_some()
+        || mrt::begins(&mut opened.input, options.limits.record).is_some();
+    if is_binary && matches!(named, Format::Auto | Format::Routes) {
+        return Ok(None);
+    }
+    let window = opened.input.window();
+    let head = &window[..window.len().min(LOOKAHEAD)];
+    if let Some(end) = head.iter().position(|byte| *byte == b'\r')
+        && !head.contains(&b'\n')
+        && end + 1 < head.len()
+    {
+        return Err(whole(DataError::CarriageReturns));
+    }
+    text(head, have < LOOKAHEAD, options).map(Some).map_err(whole)
+}
+
+/// Recognises a text by its first bytes; `ends` says whether these are all.
+fn text(head: &[u8], ends: bool, options: &Options) -> Result<Found, DataError> {
+    let head = head.strip_prefix(BOM).unwrap_or(head);
+    // A line that is cut off tells nothing.
+    let cut = memchr::memrchr(b'\n', head).filter(|_| !ends);
+    let head = cut.map_or(head, |end| &head[..=end]);
+    let lines = Lines::of(head);
+    if let Some(found) = named(head, &lines, options)? {
+        return Ok(found);
+    }
+    let semicolons = lines.semicolons;
+    if lines.list.is_empty() || lines.are(is_list_line) {
+        return Ok(Found::Shape(Shape::list(semicolons)));
+    }
+    if json::looks_like(head) {
+        return Ok(Found::Whole(Format::Json));
+    }
+    if head.trim_ascii_start().starts_with(b"[") {
+        return Ok(Found::Routes(Format::IpJson, false));
+    }
+    if let Some(format) = Format::of_listing(&lines.list) {
+        return Ok(Found::Shape(Shape::listing(format)));
+    }
+    if lines.are_texts() && !candidates(head, semicolons, options).any(|found| found.is_certain) {
+        return Ok(Found::Shape(Shape::texts(semicolons)));
+    }
+    // The parser of routes knows no comments with semicolons.
+    if !semicolons && lines.are(is_route_line) {
+        return lines.routes(head);
+    }
+    match delimited(head, &lines, options) {
+        // Lines that begin with addresses are routes, so that the first wrong line is the error.
+        Err(DataError::UnknownFormat)
+            if !semicolons && lines.list.first().is_some_and(|line| is_route_line(line) || resembles_key(word(line))) =>
+        {
+            Ok(Found::Routes(Format::Routes, has_paths(head)))
+        }
+        found => found.map(Found::Shape),
+    }
+}
+
+/// The format that the options name, or that follows from options of columns.
+fn named(head: &[u8], lines: &Lines<'_>, options: &Options) -> Result<Option<Found>, DataError> {
+    let words = |key, names: &[&str]| Found::Shape(Shape::words(options.format, key, names));
+    Ok(Some(match options.format {
+        Format::PyAsn => words(Key::One(0), &["prefix", "asn"]),
+        Format::Pfx2As => words(Key::Length(0, 1), &["address", "length", "asn"]),
+        Format::List => Found::Shape(Shape::list(lines.semicolons)),
+        Format::Text => Found::Shape(Shape::texts(lines.semicolons)),
+        Format::Json => Found::Whole(Format::Json),
+        Format::Routes if head.trim_ascii_start().starts_with(b"[") => {
+            Found::Routes(Format::IpJson, false)
+        }
+        Format::Routes => Found::Routes(Format::Routes, has_paths(head)),
+        Format::Csv => Found::Shape(delimited(head, lines, options)?),
+        listing if listing.listing().is_some() => Found::Shape(Shape::listing(listing)),
+        _ => {
+            let of_rows = options.delimiter.is_some() || options.header.is_some();
+            if !of_rows && options.prefix.is_empty() {
+                return Ok(None);
+            }
+            if !of_rows && json::looks_like(head) {
+                return Ok(Some(Found::Whole(Format::Json)));
+            }
+            Found::Shape(delimited(head, lines, options)?)
+        }
+    }))
+}
+
+/// Whether the first line that is no comment is one of `bgpdump -m`.
+pub(crate) fn has_paths(head: &[u8]) -> bool {
+    let lines = Lines::of(head.strip_prefix(BOM).unwrap_or(head));
+    lines
+        .list
+        .first()
+        .is_some_and(|line| ["TABLE_DUMP", "BGP4MP"].iter().any(|it| line.starts_with(it)))
+}
+
+/// The first lines that are neither blank nor comments.
+struct Lines<'a> {
+    list: Vec<&'a str>,
+    /// Whether comments begin with a semicolon.
+    semicolons: bool,
+}
+
+impl<'a> Lines<'a> {
+    fn of(head: &'a [u8]) -> Self {
+        let lines = head.split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok());
+        let lines = lines.map(str::trim_ascii).filter(|line| !line.is_empty());
+        let semicolons = lines.clone().take(SAMPLE).any(|line| line.starts_with(';'));
+        let lines = lines.filter(|line| !line.starts_with('#'));
+        let list = lines.filter(|line| !line.starts_with(';')).take(SAMPLE).collect();
+        Self { list, semicolons }
+    }
+
+    /// Whether the lines are prefixes, each with a text: all of one word or more, a quarter and at
+    /// least two of several words. The second word is no address: these are ranges.
+    fn are_texts(&self) -> bool {
+        let several = self.list.iter().filter(|line| is_text_line(line)).count();
+        let is_text = |line: &str| {
+            let mut words = line.split_ascii_whitespace().map(Kind::of);
+            let is_key = words.next().is_some_and(Kind::is_key);
+            is_key && words.next().is_some_and(|kind| !kind.is_key())
+        };
+        several >= 2
+            && 4 * several >= self.list.len()
+            && self.list.iter().all(|line| is_text(line))
+            && self.list.iter().all(|line| is_text_line(line) || is_route_line(line))
+    }
+
+    /// The format of lines of routes, unless their words have another meaning too.
+    fn routes(&self, head: &[u8]) -> Result<Found, DataError> {
+        let pairs: Vec<_> = self.list.iter().filter_map(|line| pair(line)).collect();
+        match meaning(&pairs) {
+            _ if pairs.len() < self.list.len() => {}
+            Meaning::Routes => {}
+            Meaning::Lengths => {
+                let names = ["address", "length"];
+                return Ok(Found::Shape(Shape::words(Format::Csv, Key::Length(0, 1), &names)));
+            }
+            Meaning::Unclear(error) => return Err(error),
+        }
+        Ok(Found::Routes(Format::Routes, has_paths(head)))
+    }
+
+    /// Whether the lines are of a kind: half of them, and the first unless it is damaged.
+    fn are(&self, is: impl Fn(&str) -> bool) -> bool {
+        let Some(first) = self.list.first() else { return false };
+        let word = first.split_ascii_whitespace().next().unwrap_or("");
+        (is(first) || resembles_key(word))
+            && 2 * self.list.iter().filter(|line| is(line)).count() >= self.list.len()
+    }
+}
+
+/// Whether a line is a prefix with a text of several words.
+fn is_text_line(line: &str) -> bool {
+    let rules = Rules { mask_host_bits: true, default_family: None };
+    matches!(parse(line, rules), Err(LineError::Trailing { .. }))
+}
+
+/// Whether a line is a prefix, an address or a range, perhaps with a comment.
+fn is_list_line(line: &str) -> bool {
+    let end = line.find(['#', ';']).unwrap_or(line.len());
+    Kind::of(line[..end].trim_ascii()).is_key()
+}
+
+/// Whether a line is a route, or a network with a wrong netmask.
+fn is_route_line(line: &str) -> bool {
+    let rules = Rules { mask_host_bits: true, default_family: None };
+    matches!(parse(line, rules), Ok(_) | Err(LineError::Netmask { .. }))
+}
+
+/// The first word of a line.
+fn word(line: &str) -> &str {
+    line.split_ascii_whitespace().next().unwrap_or("")
+}
+
+/// The address and the second word of a line that has no third one.
+fn pair(line: &str) -> Option<(IpAddr, &str)> {
+    let mut words = line.split_ascii_whitespace();
+    let (addr, second) = (words.next()?.parse().ok()?, words.next()?);
+    words.next().is_none_or(|word| word.starts_with('#')).then_some((addr, second))
+}
+
+/// The meaning of lines of an address and another word.
+enum Meaning {
+    /// A host, or a network with its netmask, and the next hop.
+    Routes,
+    /// An address and the length of its prefix.
+    Lengths,
+    /// It cannot be known.
+    Unclear(DataError),
+}
+
+/// The meaning of all lines of a file. One line alone does not show it.
+fn meaning(pairs: &[(IpAddr, &str)]) -> Meaning {
+    let Some((first, second)) = pairs.first() else { return Meaning::Routes };
+    let text = format!("{first} {second}");
+    let length = |(addr, second): &&(IpAddr, &str)| {
+        second.parse().is_ok_and(|len| IpPrefix::new(*addr, len).is_ok())
+    };
+    match pairs.iter().filter(length).count() {
+        all if all == pairs.len() && all > 1 => return Meaning::Lengths,
+        some if 10 * some >= pairs.len() && some > 0 => {
+            return Meaning::Unclear(DataError::LengthOrNextHop { text });
+        }
+        _ => {}
+    }
+    // Ends of ranges that follow one another: gateways are mostly the same for many hosts.
+    let mut last = None;
+    let in_order = pairs.iter().all(|(first, second)| {
+        let Ok(end) = second.parse::<IpAddr>() else { return false };
+        let fits = first.is_ipv4() == end.is_ipv4() && *first <= end && last < Some(*first);
+        last = Some(end);
+        fits && !key::is_netmask(*first, end)
+    });
+    match in_order {
+        true => Meaning::Unclear(DataError::RangeOrNextHop { text }),
+        false => Meaning::Routes,
+    }
+}
+
+const WORDS: Cells = Cells::Delimited(Delimiter::Whitespace);
+
+/// A shape that a text may have.
+struct Candidate {
+    shape: Shape,
+    /// Whether all rows have as many cells as the first, at least two.
+    is_certain: bool,
+}
+
+/// The shapes for each delimiter that gives a column of prefixes.
+fn candidates<'a>(
+    head: &'a [u8],
+    semicolons: bool,
+    options: &'a Options,
+) -> impl Iterator<Item = Candidate> + 'a {
+    let all = [b'\t', b',', b';', b'|'].map(Delimiter::Byte);
+    let all = all.into_iter().chain([Delimiter::Whitespace]);
+    let all = all.filter(move |_| options.delimiter.is_none()).chain(options.delimiter);
+    all.filter_map(move |delimiter| {
+        let cells = Cells::Delimited(delimiter);
+        let semicolons = semicolons && delimiter != Delimiter::Byte(b';');
+        let rows = rows(head, cells, semicolons, options.limits.row);
+        let width = rows.first()?.len();
+        let even = rows.iter().filter(|row| row.len() == width).count();
+        let shape = Shape::of_rows(&rows, cells, semicolons, options).ok()?;
+        Some(Candidate { shape, is_certain: width > 1 && 10 * even >= 9 * rows.len() })
+    })
+}
+
+/// The shape of text with a delimiter.
+fn delimited(head: &[u8], lines: &Lines<'_>, options: &Options) -> Result<Shape, DataError> {
+    let mut best = None;
+    for found in candidates(head, lines.semicolons, options) {
+        if found.is_certain {
+            return Ok(found.shape);
+        }
+        // A single column is the last resort.
+        let width = found.shape.names.len();
+        if best.as_ref().is_none_or(|best: &Shape| best.names.len() < 2 && width > 1) {
+            best = Some(found.shape);
+        }
+    }
+    match best {
+        Some(shape) => Ok(shape),
+        None => Err(no_shape(head, lines, options)),
+    }
+}
+
+/// The reason why a text has no shape.
+fn no_shape(head: &[u8], lines: &Lines<'_>, options: &Options) -> DataError {
+    let first = lines.list.first().copied().unwrap_or("");
+    let count = |byte: u8| memchr::memchr_iter(byte, first.as_bytes()).count();
+    let likely = [b'\t', b',', b';', b'|'].into_iter().max_by_key(|byte| count(*byte));
+    let likely = likely.filter(|byte| count(*byte) > 0).map(Delimiter::Byte);
+    let delimiter = options.delimiter.or(likely).unwrap_or(Delimiter::Whitespace);
+    let cells = Cells::Delimited(delimiter);
+    let rows = rows(head, cells, lines.semicolons, options.limits.row);
+    match Shape::of_rows(&rows, cells, lines.semicolons, options) {
+        // Text of one column, or of any words, is not a table at all.
+        Err(DataError::NoPrefixColumn { columns })
+            if columns.len() < 2
+                || (delimiter == Delimiter::Whitespace && options.delimiter.is_none()) =>
+        {
+            DataError::UnknownFormat
+        }
+        Err(error) => error,
+        Ok(_) => DataError::UnknownFormat,
+    }
+}
+
+/// The first rows of a text.
+fn rows(head: &[u8], cells: Cells, semicolons: bool, limit: usize) -> Vec<Vec<String>> {
+    let mut rows = Rows::new(Input::new(Box::new(head)), cells, semicolons, limit);
+    let mut all = Vec::new();
+    while all.len() < SAMPLE {
+        match rows.next() {
+            Ok(true) => all.push((0..rows.len()).map(|at| rows.cell(at).to_owned()).collect()),
+            Ok(false) | Err(RowError::Io(_)) => break,
+            Err(RowError::Row(_)) => {}
+        }
+    }
+    all
+}
