@@ -56,8 +56,11 @@ pub enum Problem {
     UnknownFormat,
     /// The input is neither a packet capture nor a list of addresses.
     UnknownTrace,
-    /// The input is not a list of prefixes.
-    UnknownList,
+    /// The input is of a format that is known, but not supported.
+    OtherFormat {
+        /// The format, and a way to a supported one.
+        name: &'static str,
+    },
     /// The input is not a packet capture.
     NoCapture,
     /// A line of text is wrong.
@@ -193,15 +196,12 @@ impl fmt::Display for Problem {
                  bytes in memory: save it to a file and load that"
             ),
             Self::UnknownFormat => f.write_str(
-                "neither text nor MRT: expected lines like '192.0.2.0/24 next-hop', \
-                 bgpdump -m or ip route output (JSON too), a Click configuration, or an MRT file",
+                "not a known format: expected text, MRT, a MaxMind DB or a compiled table",
             ),
             Self::UnknownTrace => f.write_str(
                 "neither a packet capture (pcap or pcapng) nor a list of addresses, one per line",
             ),
-            Self::UnknownList => f.write_str(
-                "not text: expected one prefix, address or range a line (UTF-8), or an MRT file",
-            ),
+            Self::OtherFormat { name } => write!(f, "this is {name}"),
             Self::NoCapture => f.write_str("not a packet capture (pcap or pcapng)"),
             Self::Line(error) => error.fmt(f),
             Self::Mrt(error) => error.fmt(f),
@@ -243,7 +243,7 @@ impl std::error::Error for FeedError {
             Problem::TooLarge { .. }
             | Problem::UnknownFormat
             | Problem::UnknownTrace
-            | Problem::UnknownList
+            | Problem::OtherFormat { .. }
             | Problem::NoCapture => None,
         }
     }

@@ -1,10 +1,8 @@
 //! Readers of routes and of destinations for [`longmatch`].
 //!
-//! This crate loads routes into a [`longmatch::Table`] from text, `ip route`, `bgpdump -m`, MRT, Click
-//! files and prefix data; prefixes with any columns into [`PrefixData`](longmatch::table::PrefixData)
-//! from CSV, lists, address ranges, sets of firewalls, JSON, MaxMind DB and all routes; destinations from
-//! packet captures and lists of addresses; and lists of prefixes. Inputs may be plain or compressed with
-//! gzip, bzip2, zstd or xz.
+//! This crate reads the prefixes of an input of any [format](crate#formats): as routes into a [`longmatch::Table`],
+//! with columns into [`PrefixData`](longmatch::table::PrefixData), or as a set of addresses. It also reads destinations
+//! from packet captures and lists of addresses. Inputs may be plain or compressed with gzip, bzip2, zstd or xz.
 //!
 //! ```
 //! use longmatch::Table;
@@ -20,74 +18,58 @@
 //! # Ok::<(), longmatch_feed::FeedError>(())
 //! ```
 //!
-//! - [`load_path`], [`load_reader`] and [`load_bytes`] load one input each. Further calls add to the
-//!   same sink; later routes replace earlier ones.
-//! - A [`Sink`] receives the routes: a table, or a closure.
+//! - [`load_path`], [`load_reader`] and [`load_bytes`] pass routes to a [`Sink`]: a table, or a closure.
+//! - [`load_data_path`], [`load_data_reader`] and [`load_data_bytes`] read prefixes with named columns;
+//!   [`DataLoader`] merges inputs.
+//! - [`read_list_path`] and [`read_list`] read the set of addresses.
 //! - [`destinations`] and [`destinations_from`] read one [`Trace`] each; [`frames`] passes on whole
 //!   Ethernet frames.
-//! - [`read_list`] and [`read_list_path`] read lists of prefixes, addresses and ranges, which have no
-//!   next hops.
-//! - [`Options`] choose the peer, the leniency and the [`Limits`]; start from their default.
-//! - The [`Report`] counts the loaded routes, the chosen peers and everything that was skipped.
+//! - [`Options`] set the format or the columns where the recognition is wrong, and choose the peer, the leniency and
+//!   the [`Limits`]; start from their default.
+//! - The [`Report`] counts the rows and routes, the chosen peers and everything that was skipped.
 //!
 //! # Formats
-//! The content determines the format, and a magic number the compression.
+//! The content determines the format, and a magic number the compression. All readers recognise the same formats:
 //!
-//! | input | supported content |
-//! |---|---|
-//! | text | `prefix next-hop`; `network netmask next-hop`; `prefix gateway port`; `A prefix next-hop` and `W prefix`; `ip route`, `ip -6 route`; `bgpdump -m`; `#` comments |
-//! | JSON | `ip -json route` |
-//! | MRT | TABLE_DUMP, TABLE_DUMP_V2 and BGP4MP(_ET), IPv4 and IPv6 unicast, with and without ADD-PATH; BGP of 1999 and 2000 |
-//! | Click | the routes of one element of a configuration: `rt :: LinearIPLookup(ADDR/MASK [GATEWAY] OUT, ...)`, or another class of that family |
-//! | prefix data | all [formats of prefix data](crate#prefix-data): the next hop is the text of the columns, separated by commas |
-//! | list of [`read_list`] | prefixes, addresses, ranges, one a line, with or without further columns: see [`read_list`] |
-//! | trace | pcap, pcapng, or one address per line: see [`destinations`] |
-//!
-//! A text is prefix data only if none of its first lines is a complete route, so that a damaged file of
-//! routes stays one. Its prefixes reach the sink in order, and those without columns are their own next
-//! hop. [`Report::read_as`] tells what the input was read as.
-//!
-//! [`Options::value`] gives the sink another value of MRT and `bgpdump -m` in place of the next hop: the
-//! origin AS, the AS path, the peer or the communities.
-//!
-//! A next hop is any word. On a line with only a network and a netmask, the prefix is its own next
-//! hop. Prefixes are strict: no host bits, leading zeros or zone ids. An IPv4-mapped IPv6 prefix
-//! reaches the sink as written.
-//!
-//! # Prefix data
-//! [`load_data_path`], [`load_data_reader`] and [`load_data_bytes`] read prefixes with named columns;
-//! [`DataLoader`] merges inputs. [`DataOptions`] set the format or the columns where the recognition is wrong.
-//!
-//! | input | prefixes | columns |
+//! | name | content | columns |
 //! |---|---|---|
-//! | CSV, TSV, text with semicolons, bars or white space | a column of prefixes, addresses or ranges; two of an address and its length or netmask | those of the header, else `column2` ... |
-//! | ranges: two columns of the first and the last address, as text or, with such names, as integers | the fewest that cover each range exactly | the others; of iptoasn's tables `asn`, `country`, `description` |
-//! | lists | a prefix, address or range a line | none: a set |
-//! | prefixes with a text of several words | | `value`: the rest of the line |
-//! | `netstat -rn`, `route -n`, of Linux, BSD and macOS | the destinations; of several routes to one the first | `next_hop`: the gateway, or the interface |
-//! | `ipset save`, `ipset list` | the entries of sets of type `hash:ip`, `hash:net`, `bitmap:ip` | `set`, `comment`; entries with `nomatch` are errors |
-//! | `iptables-save` | sources and destinations of rules, unless negated; of several rules for one the first | `chain`, `target` |
-//! | `nft list ruleset`, `nft list set` | the elements of named sets and maps of addresses | `set`, `value`, `comment` |
-//! | RIS whois dumps | | `asn` (null for sets), `peers` |
-//! | JSON, one document or one a line | objects in arrays with a member that is a prefix, as of RIPEstat; prefixes in arrays | the other scalar members, `origin_as` of a `path`; `list`: the name of the array |
-//! | pyasn, CAIDA's pfx2as | | `asn` |
-//! | routes: everything above; two words a line, neither a header | those of the routes | `origin_as` of MRT and `bgpdump -m`, else `next_hop`; or what [`DataOptions::value`] names |
-//! | MaxMind DB | the networks, IPv4 once and not again as aliases | `country.iso_code`: the path to each scalar; of arrays the first element |
-//! | compiled tables of longmatch | those of the table | those of the table |
+//! | `csv` | CSV, TSV, text with semicolons, bars or white space: prefixes, addresses or ranges in one column, or two columns of ranges, netmasks or lengths | those of the header, else `column2` ... |
+//! | `list` | lists: a prefix, address or range a line | none: a set |
+//! | `text` | prefixes with a text of several words each | `value`: the rest of the line |
+//! | `pyasn` | pyasn's tables | `asn` |
+//! | `pfx2as` | CAIDA's prefix to AS mappings (pfx2as) | `asn` |
+//! | `netstat` | `netstat -rn` and `route -n`, of Linux, BSD and macOS | `next_hop`: the gateway, or the interface |
+//! | `ipset` | `ipset save` and `ipset list`: sets of addresses and networks | `set`, `comment` |
+//! | `iptables` | `iptables-save`: sources and destinations of rules, unless negated | `chain`, `target` |
+//! | `nft` | `nft list`: named sets and maps of addresses | `set`, `value`, `comment` |
+//! | `ris-whois` | RIS whois dumps | `asn` (null for sets), `peers` |
+//! | `json` | JSON, one document or one a line: objects with a member that is a prefix, and prefixes in arrays | the scalars of the object and of the objects around it; `list`: the name of the array |
+//! | `routes` | lines of routes: `prefix next-hop`, `network netmask next-hop`, `A` and `W` before a route for updates, `ip route`, `bgpdump -m` | `next_hop`, or `origin_as` of `bgpdump -m` |
+//! | `ip-json` | the JSON of `ip -json route` | `next_hop` |
+//! | `mrt` | MRT: TABLE_DUMP, TABLE_DUMP_V2 and BGP4MP, with and without ADD-PATH | `origin_as`, or the value that is asked for |
+//! | `mmdb` | MaxMind DB | `country.iso_code`: the path to each scalar |
+//! | `lm` | compiled tables of longmatch | those of the table |
 //!
 //! The column of the prefixes is the first one whose cells are prefixes, addresses or ranges. Single
-//! addresses are host prefixes. IPv4-mapped IPv6 prefixes are stored as IPv4. Of several rows for one
-//! prefix the last counts. A range replaces everything that earlier rows say about its addresses;
-//! the report counts the prefixes that this removes.
+//! addresses are host prefixes. IPv4-mapped IPv6 prefixes become IPv4, except `::ffff:0:0/96`, which does not mean all
+//! IPv4 addresses. Of several rows for one prefix [`Options::duplicates`] chooses. A range replaces everything that
+//! earlier rows say about its addresses; the report counts the prefixes that this removes.
 //!
 //! In text, lines that begin with `#` are comments (and with `;` in lists and pyasn's tables); cells
 //! between commas, tabs, semicolons or bars may be in double quotes, which may contain delimiters, line
 //! ends and doubled quotes. Empty cells are null. A column is `u64` if all its cells are plain decimal
 //! numbers, else `i64`, else `f64`, else string; `007`, `+1` and `AS15169` are text, unless
-//! [`DataOptions::types`] calls for a number. All cells of a row must be there.
+//! [`Options::types`] calls for a number. All cells of a row must be there.
 //!
-//! Two words a line are a prefix and its next hop. Two addresses a line are a host and its next hop,
-//! and ranges only if [`DataOptions::prefix`] names both columns.
+//! Two words a line are a prefix and its next hop. Two addresses a line are a network and its netmask, or a host and
+//! its next hop, or the ends of a range, which three or more columns in order show; where that cannot be known the
+//! input is refused. So is an address with a number that may be a length or a next hop.
+//!
+//! A sink of routes gets the prefixes of other formats in order; the next hop is the text of the columns, separated by
+//! commas, or the prefix itself without columns. A next hop is any word; on a line with only a network and a netmask,
+//! the prefix is its own next hop. Prefixes are strict: no host bits, leading zeros or zone ids.
+//! [`Options::value`] names another value of MRT and `bgpdump -m`: the origin AS, the AS path, the peer or the
+//! communities.
 //!
 //! Memory is that of the distinct rows, twice while the table is built, and about 50 bytes for each
 //! prefix; text is read line by line; JSON, MaxMind DB and compiled tables are read whole.
@@ -108,20 +90,6 @@
 //! The line of a `default` route shows its family by the gateway, the source address, or attributes
 //! that only one family has. Otherwise the lines before and after decide if they agree, then
 //! [`Options::default_family`]; else the line is an error.
-//!
-//! # Click
-//! A configuration of the [Click modular router](https://github.com/kohler/click) is loaded from the
-//! arguments of its first routing table, or of the element that [`Options::ip_table`] names; the report
-//! counts the routes of others. A gateway and an output port together are the next hop, written
-//! `192.0.2.1%7`, since Click's tables give a next hop of their own to each pair; a route without a
-//! gateway (or with `-` or 0.0.0.0) has the port as its next hop. The same holds for text of the form
-//! `prefix gateway port`, in which these tables print themselves, where the gateway is an IPv4
-//! address or `-`.
-//!
-//! Networks may lack their last numbers (`10.1/16`), masks are lengths or netmasks, and an address
-//! is a host route. Click clears set host bits; here they are an error without
-//! [`Options::mask_host_bits`]. Names of addresses and `$` variables are errors. Of several routes
-//! of a prefix the last one counts. Connections are not checked.
 //!
 //! # Peers
 //! A table dump has the routes of many routers; a forwarding table has the routes of one. This crate
@@ -149,17 +117,20 @@ mod address_text;
 mod data;
 mod decompress;
 mod error;
+mod formats;
 mod input;
 mod list;
 mod load;
 mod mrt;
+mod option_values;
 mod options;
 mod paths;
 mod peers;
 mod printable;
+mod read;
+mod recognise;
 mod report;
 mod route_value;
-mod routes;
 pub mod scan;
 mod sink;
 mod source;
@@ -169,21 +140,21 @@ mod trace;
 
 pub use address_text::{parse_ip, parse_ipv4, parse_ipv6};
 pub use data::error::DataError;
-pub use data::options::{DataFormat, DataOptions, Delimiter, KeptColumn, ParseDataOptionError};
-pub use data::report::DataReport;
 pub use data::{DataLoader, load_data_bytes, load_data_path, load_data_reader};
 pub use decompress::{Codec, StreamError};
 pub use error::{FeedError, Place, Problem};
-pub use list::{ListEntries, ListOptions, ListReport, OnBlock, read_list, read_list_path};
+pub use formats::{Format, FormatInfo};
+pub use list::{ListEntries, read_list, read_list_path};
 pub use load::{load_bytes, load_path, load_reader};
 pub use mrt::error::MrtError;
-pub use options::{
-    Format, IpFamily, IpTable, Limits, Options, ParseIpTableError, ParsePeerError, PeerSelector,
+pub use option_values::{
+    Delimiter, Duplicates, IpTable, KeptColumn, ParseOptionError, PeerSelector,
 };
+pub use options::{IpFamily, Limits, Options};
 pub use peers::{Chosen, NoSuchPeer, Peer};
 pub use printable::printable;
 pub use report::Report;
-pub use route_value::{ParseRouteValueError, RouteValue};
+pub use route_value::RouteValue;
 pub use sink::{Event, Sink, SinkError};
 pub use stream::{Stream, compress};
 pub use text::error::LineError;

@@ -32,6 +32,8 @@ pub struct Options {
     /// address of ranges, or an address and a prefix length or netmask. Default: the first column
     /// whose cells are prefixes, addresses or ranges. An error for formats without columns.
     pub prefix: Vec<String>,
+    /// Keep only the rows that have these cells: names or numbers of columns, and the texts of their cells.
+    pub filters: Vec<(String, String)>,
     /// The columns to keep, in this order. Default: all.
     pub columns: Option<Vec<KeptColumn>>,
     /// Types of columns, by their names in the result. Default: the narrowest that holds all cells, of

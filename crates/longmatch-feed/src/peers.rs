@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use longmatch::IpPrefix;
 
-use crate::options::PeerSelector;
+use crate::option_values::PeerSelector;
 
 /// A router whose routes an input holds.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -9,6 +9,9 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::rc::Rc;
 
+use longmatch::IpPrefix;
+
+use crate::data::error::DataError;
 use crate::data::{self, Store};
 use crate::decompress::{StreamError, explain};
 use crate::error::{FeedError, Place, Problem};
@@ -19,7 +22,8 @@ use crate::mrt;
 use crate::options::Options;
 use crate::recognise::{Found, recognise, recognise_text};
 use crate::report::Report;
-use crate::sink::Sink;
+use crate::route_value::RouteValue;
+use crate::sink::{Sink, SinkError};
 use crate::source::{Job, Opened, Source, open, open_file};
 use crate::text;
 
@@ -178,15 +182,21 @@ fn routes(
     report.format = format;
     report.read_as = format!("routes ({format})");
     if !job.options.prefix.is_empty() {
-        let error = data::error::DataError::FixedPrefix;
+        let error = DataError::FixedPrefix;
         return Err(FeedError::at(Place::Whole, Problem::data(error)));
     }
     let end = match to {
-        To::Sink(sink) => pass(job, opened, sink, report),
+        To::Sink(sink) => {
+            let value = job.options.value.unwrap_or_default();
+            let mut sink = Filtered::new(sink, value, job.options)?;
+            pass(job, opened, &mut sink, report)
+        }
         To::Store(store) => {
             let mut routes = data::Routes::new(store, job.options, has_paths)?;
-            let options = Options { value: Some(routes.value()), ..job.options.clone() };
-            pass(&Job { source: job.source, options: &options }, opened, &mut routes, report)
+            let value = routes.value();
+            let options = Options { value: Some(value), ..job.options.clone() };
+            let mut sink = Filtered::new(&mut routes, value, job.options)?;
+            pass(&Job { source: job.source, options: &options }, opened, &mut sink, report)
         }
     };
     report.rows = report.announced;
@@ -194,10 +204,42 @@ fn routes(
     end.map_err(of_data)
 }
 
+/// Passes on the routes whose values the options ask for.
+struct Filtered<'a> {
+    sink: &'a mut dyn Sink,
+    value: Option<&'a str>,
+}
+
+impl<'a> Filtered<'a> {
+    fn new(sink: &'a mut dyn Sink, value: RouteValue, options: &'a Options) -> Result<Self, FeedError> {
+        let column = value.column();
+        if let Some((name, _)) = options.filters.iter().find(|(name, _)| name != column) {
+            let columns = vec![column.to_owned()];
+            let error = DataError::NoSuchColumn { name: name.clone(), columns };
+            return Err(FeedError::at(Place::Whole, Problem::data(error)));
+        }
+        Ok(Self { sink, value: options.filters.last().map(|(_, cell)| &**cell) })
+    }
+}
+
+impl Sink for Filtered<'_> {
+    #[inline]
+    fn announce(&mut self, prefix: IpPrefix, next_hop: &str) -> Result<(), SinkError> {
+        match self.value {
+            Some(value) if value != next_hop => Ok(()),
+            _ => self.sink.announce(prefix, next_hop),
+        }
+    }
+
+    fn withdraw(&mut self, prefix: IpPrefix) -> Result<(), SinkError> {
+        self.sink.withdraw(prefix)
+    }
+}
+
 /// The error of the store, if a sink has passed one on.
 fn of_data(error: FeedError) -> FeedError {
     let FeedError { input, place, problem: Problem::Sink(error) } = error else { return error };
-    let problem = match error.downcast::<data::error::DataError>() {
+    let problem = match error.downcast::<DataError>() {
         Ok(error) => Problem::data(*error),
         Err(error) => Problem::Sink(error),
     };

@@ -4,7 +4,9 @@ use clap::Args;
 use longmatch::simd::Level;
 
 use super::values::{MAX_ANSWERS, batch, level, seconds, threads};
-use super::{EngineArgs, FamilyArgs, Keys, Mode, RoutesArgs, Traffic};
+use super::engines::EngineArgs;
+use super::source::{FamilyArgs, RoutesArgs};
+use super::values::{Keys, Mode, Traffic};
 use crate::error::CliError;
 use crate::output::thousands;
 

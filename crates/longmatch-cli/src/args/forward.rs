@@ -7,7 +7,8 @@ use longmatch::{EngineKind, EngineSpec, Ipv4, Ipv6, TableSpec};
 use longmatch_forward::MAX_BATCH;
 
 use super::values::{at_most, seconds, threads};
-use super::{RoutesArgs, unsupported};
+use super::engines::unsupported;
+use super::source::SourceArgs;
 use crate::error::CliError;
 
 /// `longmatch forward`.
@@ -97,7 +98,7 @@ pub struct ForwardArgs {
 
     /// The routes, for captures and DPDK without --tap.
     #[command(flatten)]
-    pub routes: RoutesArgs,
+    pub routes: SourceArgs,
 
     /// Write the packets that the kernel would handle to FILE, with --io pcap
     #[arg(long, value_name = "FILE")]

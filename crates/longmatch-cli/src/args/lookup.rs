@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{FamilyArgs, RoutesArgs};
+use super::source::{FamilyArgs, SourceArgs};
 
 /// `longmatch lookup`.
 #[derive(Args, Debug)]
@@ -16,7 +16,7 @@ pub struct LookupArgs {
 
     /// The routes.
     #[command(flatten)]
-    pub routes: RoutesArgs,
+    pub routes: SourceArgs,
 
     /// The families.
     #[command(flatten)]

@@ -6,7 +6,8 @@ use clap::Args;
 use longmatch::EngineKind;
 
 use super::values::{count, threads};
-use super::{EngineArgs, EngineChoice, FamilyArgs, RoutesArgs};
+use super::engines::{EngineArgs, EngineChoice};
+use super::source::{FamilyArgs, RoutesArgs};
 
 /// `longmatch replay`.
 #[derive(Args, Debug)]

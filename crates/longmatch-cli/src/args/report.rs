@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use longmatch_bench::PeerCommand;
 
-use super::RoutesArgs;
+use super::source::RoutesArgs;
 
 /// An output format of `--convert`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, value_parser};
 use longmatch::IpPrefix;
 
-use super::FamilyArgs;
+use super::source::{FamilyArgs, ReadArgs};
 use crate::help;
 
 /// `longmatch set`.
@@ -50,21 +50,10 @@ pub enum SetCommand {
 
 /// How lists are read: common to all operations.
 #[derive(Args, Clone, Debug, Default)]
-pub struct ReadArgs {
-    /// Clear the host bits of prefixes, instead of refusing such prefixes
-    #[arg(long)]
-    pub mask: bool,
-
-    /// Skip and count lines that are no entries, instead of refusing the list
-    #[arg(long)]
-    pub lenient: bool,
-
-    /// Take the first word of each line only
-    ///
-    /// By default an address in the second column is the end of a range that begins in the
-    /// first column, or its netmask.
-    #[arg(long, verbatim_doc_comment)]
-    pub first_word: bool,
+pub struct SetReadArgs {
+    /// The options of all commands.
+    #[command(flatten)]
+    pub source: ReadArgs,
 
     /// The families.
     #[command(flatten)]
@@ -92,7 +81,7 @@ pub struct ListArgs {
 
     /// How they are read.
     #[command(flatten)]
-    pub read: ReadArgs,
+    pub read: SetReadArgs,
 }
 
 /// `longmatch set aggregate`.
@@ -131,7 +120,7 @@ pub struct CombineArgs<const N: usize> {
 
     /// How they are read.
     #[command(flatten)]
-    pub read: ReadArgs,
+    pub read: SetReadArgs,
 
     /// The form of the output.
     #[command(flatten)]
@@ -170,7 +159,7 @@ pub struct OverlapsArgs {
 
     /// How they are read.
     #[command(flatten)]
-    pub read: ReadArgs,
+    pub read: SetReadArgs,
 
     /// Print one JSON object a line
     #[arg(long)]
@@ -200,7 +189,7 @@ pub struct DiffArgs {
 
     /// How the tables are read.
     #[command(flatten)]
-    pub read: ReadArgs,
+    pub read: SetReadArgs,
 
     /// Print one JSON object a line
     #[arg(long)]

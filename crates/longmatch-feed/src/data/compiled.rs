@@ -45,9 +45,13 @@ pub(crate) fn load(
         kept.push((column, at, ty));
     }
     kept.sort_unstable_by_key(|(column, ..)| *column);
+    let filters = names::positions(&options.filters, &known)?;
     // Prefixes share rows: each is read once.
     let mut ids = vec![None; table.row_count()];
     for (prefix, row) in table.iter() {
+        if filters.iter().any(|(at, cell)| row.get(*at).to_string() != *cell) {
+            continue;
+        }
         let number = row.number() as usize;
         let id = match ids.get(number).copied().flatten() {
             Some(id) => id,

@@ -273,9 +273,8 @@ impl fmt::Display for DataError {
             }
             Self::Compiled { text } => f.write_str(text),
             Self::UnknownFormat => f.write_str(
-                "no known format of prefix data: expected CSV or other text with a column of \
-                 prefixes, a list of prefixes, address ranges, routes (text, ip route, bgpdump -m, \
-                 MRT, Click), a MaxMind DB, or a compiled table",
+                "not a known format of prefixes: expected lines like '192.0.2.0/24 next-hop', CSV or other \
+                 text with a column of prefixes, a list, address ranges, JSON or the output of a routing tool",
             ),
             Self::Column(error) => error.fmt(f),
         }

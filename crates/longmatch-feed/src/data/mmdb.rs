@@ -57,7 +57,7 @@ pub(crate) fn load(
     }
     let mut columns = Columns::new(options);
     // Networks share records: each is decoded once.
-    let mut rows = HashMap::<usize, NextHopId>::new();
+    let mut rows = HashMap::<usize, Option<NextHopId>>::new();
     for network in reader.networks(WithinOptions::default()).map_err(wrong)? {
         let network = network.map_err(wrong)?;
         let Some(offset) = network.offset() else { continue };
@@ -68,9 +68,13 @@ pub(crate) fn load(
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(new) => {
                 let record = network.decode().map_err(wrong)?.unwrap_or(Value::Nothing);
-                *new.insert(columns.row(&record, store)?)
+                *new.insert(match record.has(&options.filters) {
+                    true => Some(columns.row(&record, store)?),
+                    false => None,
+                })
             }
         };
+        let Some(id) = id else { continue };
         insert(store, report, (Found::Prefix(prefix), id), options.limits)?;
     }
     columns.end()
@@ -242,6 +246,25 @@ enum Value<'a> {
     Nothing,
     Map(Vec<(&'a str, Value<'a>)>),
     Leaf(Leaf<'a>),
+}
+
+impl Value<'_> {
+    /// Whether the scalars at these paths have these texts.
+    fn has(&self, filters: &[(String, String)]) -> bool {
+        filters.iter().all(|(path, text)| match self.at(path) {
+            Some(Self::Leaf(leaf)) => leaf.text() == *text,
+            _ => text.is_empty(),
+        })
+    }
+
+    /// The value at a path.
+    fn at(&self, path: &str) -> Option<&Self> {
+        let Self::Map(entries) = self else { return (path == "value").then_some(self) };
+        entries.iter().find_map(|(key, value)| match path.strip_prefix(key)? {
+            "" => Some(value),
+            rest => value.at(rest.strip_prefix('.')?),
+        })
+    }
 }
 
 /// A scalar.

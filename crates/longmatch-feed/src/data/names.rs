@@ -143,6 +143,15 @@ pub(crate) fn resolve(name: &str, names: &[String]) -> Result<usize, DataError> 
         .ok_or_else(|| DataError::NoSuchColumn { name: name.to_owned(), columns: names.to_vec() })
 }
 
+/// The positions of the columns that filters name, and the cells that they ask for.
+pub(crate) fn positions(
+    filters: &[(String, String)],
+    names: &[String],
+) -> Result<Vec<(usize, String)>, DataError> {
+    let position = |(name, cell): &(String, String)| Ok((resolve(name, names)?, cell.clone()));
+    filters.iter().map(position).collect()
+}
+
 /// The positions and new names of the columns to keep: those of the options, else all that `free`
 /// says are not part of the prefix.
 pub(crate) fn keep(

@@ -120,7 +120,7 @@ impl<'a> Rows<'a> {
             };
             match line.trim_ascii_start().as_bytes() {
                 [] | [b'#', ..] => continue,
-                [b';', ..] if self.semicolons => continue,
+                [b';', ..] if self.semicolons || self.cells == Cells::One => continue,
                 _ => {}
             }
             self.row.text.clear();

@@ -105,6 +105,8 @@ impl Row for Rows<'_> {
 pub(crate) struct Load<'a> {
     shape: &'a Shape,
     kept: Vec<Kept>,
+    /// Positions and texts of the cells that rows must have.
+    filters: Vec<(usize, String)>,
     mask: bool,
     limits: Limits,
     store: &'a mut Store,
@@ -123,7 +125,8 @@ impl<'a> Load<'a> {
             return Err(DataError::TooManyColumns { limit: limits.columns });
         }
         let kept = keep(shape, options, store)?;
-        Ok(Self { shape, kept, mask: options.mask_host_bits, limits, store, report })
+        let filters = names::positions(&options.filters, &shape.names)?;
+        Ok(Self { shape, kept, filters, mask: options.mask_host_bits, limits, store, report })
     }
 
     /// Records damage that does not stop a lenient load.
@@ -140,6 +143,9 @@ impl<'a> Load<'a> {
             if rows.len() < columns || !more {
                 return Err(DataError::Width { cells: rows.len(), columns });
             }
+        }
+        if self.filters.iter().any(|(at, cell)| rows.cell(*at) != cell) {
+            return Ok(());
         }
         let found = self.key(rows)?;
         let id = self.cells(rows)?;

@@ -5,7 +5,7 @@ use longmatch::IpPrefix;
 use super::line::DumpLine;
 use super::output::Output;
 use crate::error::{FeedError, Place, Problem};
-use crate::options::PeerSelector;
+use crate::option_values::PeerSelector;
 use crate::paths::Paths;
 use crate::peers::{Chosen, Peers};
 

@@ -13,7 +13,8 @@ use longmatch::IpPrefix;
 use super::error::LineError;
 use super::output::Output;
 use crate::error::{FeedError, Place, Problem};
-use crate::options::{IpFamily, IpTable, Options};
+use crate::option_values::IpTable;
+use crate::options::{IpFamily, Options};
 
 /// Greatest number of `default` routes that wait for their family, to bound the memory.
 const MAX_WAITING: usize = 256;

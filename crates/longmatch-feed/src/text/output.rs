@@ -20,7 +20,7 @@ pub(crate) struct Output<'a> {
 
 impl<'a> Output<'a> {
     pub(crate) fn new(sink: &'a mut dyn Sink, report: &'a mut Report, options: &Options) -> Self {
-        Self { sink, report, lenient: options.lenient, value: options.value }
+        Self { sink, report, lenient: options.lenient, value: options.value.unwrap_or_default() }
     }
 
     /// Sends a route without an AS path to the sink.

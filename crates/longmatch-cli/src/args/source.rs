@@ -1,0 +1,237 @@
+//! Options of reading prefixes: the same for all commands.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Args, ValueEnum};
+use longmatch_feed::{
+    Delimiter, Duplicates, Format, IpFamily, IpTable, Options, PeerSelector, RouteValue,
+};
+
+use super::values::Split;
+
+/// The source of prefixes.
+#[derive(Args, Clone, Debug, Default)]
+pub struct SourceArgs {
+    /// Load prefixes from FILE, '-' for standard input; may be repeated
+    ///
+    /// Any format: see 'Formats' below. Plain or compressed with gzip, bzip2, zstd or xz. Rows of later files
+    /// replace earlier ones. By default the embedded tables are used.
+    #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
+    pub files: Vec<PathBuf>,
+
+    /// Use this compiled table, which 'longmatch compile' has written
+    ///
+    /// The file is mapped, not read: it is ready at once, and processes share its memory.
+    #[arg(long, value_name = "FILE", conflicts_with = "files", verbatim_doc_comment)]
+    pub table: Option<PathBuf>,
+
+    /// Skip the checksums of --table
+    ///
+    /// Opening is faster then. A damaged file gives wrong answers, but nothing worse.
+    #[arg(long, requires = "table", verbatim_doc_comment)]
+    pub trust: bool,
+
+    /// How the files are read.
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+/// How files of prefixes are read.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ReadArgs {
+    /// The format of the files, such as csv [default: detected]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = format_parser(),
+        default_value = "auto",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    pub format: Format,
+
+    /// What separates the cells of text.
+    #[command(flatten)]
+    pub cells: CellArgs,
+
+    /// How all formats are read.
+    #[command(flatten)]
+    pub rows: RowArgs,
+}
+
+/// How the cells of text are divided.
+#[derive(Args, Clone, Debug, Default)]
+pub struct CellArgs {
+    /// Separator of cells: comma, tab, semicolon, bar, space or a character
+    #[arg(long, value_name = "CHAR")]
+    pub delimiter: Option<Delimiter>,
+
+    /// Whether the first row has names: yes, no [default: detected]
+    #[arg(long, value_name = "WHETHER", hide_possible_values = true)]
+    pub header: Option<YesNo>,
+}
+
+/// How rows and routes are read, whatever their format.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RowArgs {
+    /// The column of the prefixes, by name or number [default: detected]
+    ///
+    /// Two columns, 'start,end', are the first and the last address of ranges, or an address and
+    /// its prefix length or netmask.
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', verbatim_doc_comment)]
+    pub prefix_column: Vec<String>,
+
+    /// Keep only rows with this cell, such as 'country=NL'; may be repeated
+    #[arg(long = "where", value_name = "COLUMN=CELL", value_parser = cell)]
+    pub filters: Vec<(String, String)>,
+
+    /// The value of routes: next-hop, origin-as, as-path, peer, communities
+    ///
+    /// For MRT and 'bgpdump -m'; other routes have the next hop only. By default lookup, annotate and
+    /// compile take the origin AS, where the AS path ends; commands on whole tables take the next hop.
+    #[arg(long, value_name = "VALUE", verbatim_doc_comment)]
+    pub value: Option<RouteValue>,
+
+    /// Take the routes of this peer: its address, AS64500, or its index
+    ///
+    /// For MRT and 'bgpdump -m', which hold the routes of many peers. By default the peer
+    /// with the most routes is taken, separately for each address family.
+    #[arg(long, value_name = "IP|ASn|INDEX", verbatim_doc_comment)]
+    pub peer: Option<PeerSelector>,
+
+    /// Take this table, by name or number, of 'ip route' [default: main]
+    ///
+    /// Routes of other tables are left out and counted. Lines without a table belong to the
+    /// main table; but if no line names a table, as 'ip route show table' prints them, all
+    /// belong to the table given here.
+    #[arg(long, value_name = "TABLE", verbatim_doc_comment)]
+    pub ip_table: Option<IpTable>,
+
+    /// The row of a prefix that has several: last, first, join, error [default: last]
+    ///
+    /// 'join' keeps the texts of all, separated by semicolons: 'S3;EC2'. Routes replace each other.
+    #[arg(long, value_name = "WHICH", verbatim_doc_comment)]
+    pub duplicates: Option<Duplicates>,
+
+    /// Skip and count damaged lines and records, instead of refusing the file
+    ///
+    /// A file without any readable part is still an error.
+    #[arg(long)]
+    pub lenient: bool,
+
+    /// Clear the host bits of prefixes, instead of refusing such prefixes
+    #[arg(long)]
+    pub mask: bool,
+}
+
+impl RowArgs {
+    /// The options with which files are read.
+    pub fn options(&self) -> Options {
+        let mut options = Options::default();
+        options.prefix = self.prefix_column.clone();
+        options.filters = self.filters.clone();
+        options.value = self.value;
+        options.peer = self.peer;
+        options.ip_table = self.ip_table.clone().unwrap_or_default();
+        options.duplicates = self.duplicates.unwrap_or_default();
+        options.lenient = self.lenient;
+        options.mask_host_bits = self.mask;
+        options
+    }
+}
+
+impl ReadArgs {
+    /// The options with which files are read.
+    pub fn options(&self) -> Options {
+        let mut options = self.rows.options();
+        options.format = self.format;
+        options.delimiter = self.cells.delimiter;
+        options.header = self.cells.header.map(|header| header == YesNo::Yes);
+        options
+    }
+
+    /// The options that only a file to be read can have, with the noun of what a compiled table lacks.
+    pub fn of_files(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let rows = &self.rows;
+        let given = [
+            (self.format != Format::Auto, "--format", "other format"),
+            (self.cells.delimiter.is_some(), "--delimiter", "text"),
+            (self.cells.header.is_some(), "--header", "header row"),
+            (!rows.prefix_column.is_empty(), "--prefix-column", "column of prefixes"),
+            (!rows.filters.is_empty(), "--where", "rows to leave out"),
+            (rows.peer.is_some(), "--peer", "peers"),
+            (rows.ip_table.is_some(), "--ip-table", "tables of 'ip route'"),
+            (rows.value.is_some(), "--value", "AS paths"),
+            (rows.duplicates.is_some(), "--duplicates", "duplicates"),
+            (rows.mask, "--mask", "host bits"),
+        ];
+        given.into_iter().filter(|(given, ..)| *given).map(|(_, option, noun)| (option, noun))
+    }
+}
+
+/// Parser of the name of a format, which knows all names for completions.
+fn format_parser() -> impl TypedValueParser<Value = Format> {
+    let names = Format::all().map(|info| {
+        PossibleValue::new(info.names[0]).aliases(&info.names[1..]).help(info.content)
+    });
+    let all = [PossibleValue::new("auto")].into_iter().chain(names);
+    clap::builder::PossibleValuesParser::new(all).try_map(|name| name.parse::<Format>())
+}
+
+/// Parses `column=cell`.
+fn cell(text: &str) -> Result<(String, String), &'static str> {
+    let (column, cell) = text.split_once('=').ok_or("expected 'column=cell'")?;
+    Ok((column.to_owned(), cell.to_owned()))
+}
+
+/// `--header`.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum YesNo {
+    /// There is a header.
+    Yes,
+    /// There is none.
+    No,
+}
+
+/// Routes, which may be made a synthetic table.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RoutesArgs {
+    /// The source.
+    #[command(flatten)]
+    pub source: SourceArgs,
+
+    /// Split IPv4 prefixes into parts: syn1, syn2
+    ///
+    /// Makes the synthetic tables of the Poptrie paper (section 4.1), larger than real ones.
+    #[arg(long, value_enum, value_name = "SYN", hide_possible_values = true)]
+    pub split: Option<Split>,
+}
+
+/// The address families: common to commands on whole tables.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct FamilyArgs {
+    /// Only IPv4
+    ///
+    /// A 'default' route is IPv4 if its file does not tell the family.
+    #[arg(short = '4', long, conflicts_with = "ipv6")]
+    pub ipv4: bool,
+
+    /// Only IPv6
+    ///
+    /// A 'default' route is IPv6 if its file does not tell the family.
+    #[arg(short = '6', long)]
+    pub ipv6: bool,
+}
+
+impl FamilyArgs {
+    /// Returns the family that an option names, if one does.
+    pub fn only(self) -> Option<IpFamily> {
+        match (self.ipv4, self.ipv6) {
+            (true, _) => Some(IpFamily::V4),
+            (_, true) => Some(IpFamily::V6),
+            _ => None,
+        }
+    }
+}
+
