@@ -3,10 +3,10 @@
 
 use std::time::Instant;
 
-use longmatch_feed::{DataLoader, DataOptions, FeedError};
+use longmatch_feed::{DataLoader, Options, FeedError};
 
 fn main() -> Result<(), FeedError> {
-    let mut loader = DataLoader::new(DataOptions::default());
+    let mut loader = DataLoader::new(Options::default());
     let start = Instant::now();
     for path in std::env::args_os().skip(1) {
         let report = loader.path(&path)?;

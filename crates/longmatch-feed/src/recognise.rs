@@ -23,7 +23,7 @@ use crate::options::Options;
 use crate::read::whole;
 use crate::source::{Job, Opened, Source};
 use crate::text::error::LineError;
-use crate::text::{BOM, Line, Rules, parse};
+use crate::text::{BOM, Rules, parse};
 
 /// Bytes of an input that decide.
 const LOOKAHEAD: usize = 64 << 10;
@@ -330,8 +330,6 @@ fn meaning(pairs: &[(IpAddr, &str)]) -> Meaning {
         false => Meaning::Routes,
     }
 }
-
-const WORDS: Cells = Cells::Delimited(Delimiter::Whitespace);
 
 /// A shape that a text may have.
 struct Candidate {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use longmatch::file::FileSpec;
 use longmatch::table::{Cell, Column, ColumnType, PrefixData};
-use longmatch_feed::{DataFormat, DataOptions, load_data_path};
+use longmatch_feed::{Format, Options, load_data_path};
 
 use crate::show::{columns, load_with, rows};
 use crate::writer::{Database, Value};
@@ -47,7 +47,7 @@ fn records_become_columns_named_by_paths() {
     for size in [24, 28, 32] {
         for version in [4, 6] {
             let (data, report) =
-                load_with(&cities(version, size), &DataOptions::default()).unwrap();
+                load_with(&cities(version, size), &Options::default()).unwrap();
             assert_eq!(
                 columns(&data),
                 "country.iso_code:string country.names.en:string country.names.de:string \
@@ -62,7 +62,7 @@ fn records_become_columns_named_by_paths() {
                 expected.push(format!("2001:db8::/32 {DE}"));
             }
             assert_eq!(rows(&data), expected, "{version} {size}");
-            assert_eq!((report.format, &*report.read_as), (DataFormat::Mmdb, "MaxMind DB Test"));
+            assert_eq!((report.format, &*report.read_as), (Format::Mmdb, "MaxMind DB Test"));
         }
     }
 }
@@ -89,7 +89,7 @@ fn scalars_of_every_type() {
         .network("10.0.0.0/8", &record)
         .network("11.0.0.0/8", &Value::Map(vec![("i32", Value::I32(7))]))
         .to_bytes();
-    let (data, _) = load_with(&file, &DataOptions::default()).unwrap();
+    let (data, _) = load_with(&file, &Options::default()).unwrap();
     assert_eq!(
         columns(&data),
         "text:string bytes:string bool:u64 u16:u64 u64:u64 small:u64 large:string i32:i64 f32:f64 \
@@ -105,13 +105,13 @@ fn scalars_of_every_type() {
     );
     // Records that are scalars themselves.
     let file = Database::new(4, 24).network("10.0.0.0/8", &Value::U32(5)).to_bytes();
-    let (data, _) = load_with(&file, &DataOptions::default()).unwrap();
+    let (data, _) = load_with(&file, &Options::default()).unwrap();
     assert_eq!((columns(&data), rows(&data)), ("value:u64".into(), vec!["10.0.0.0/8 5".into()]));
 }
 
 #[test]
 fn options_choose_columns() {
-    let mut options = DataOptions::default();
+    let mut options = Options::default();
     options.columns =
         Some(vec!["location.latitude".parse().unwrap(), "country.iso_code=cc".parse().unwrap()]);
     options.types = vec![("location.latitude".into(), ColumnType::String)];
@@ -135,7 +135,7 @@ fn compressed_databases_and_tables_load_from_files() {
     let mut gzip = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
     gzip.write_all(&cities(6, 28)).unwrap();
     gzip.finish().unwrap();
-    let (data, report) = load_data_path(&path, &DataOptions::default()).unwrap();
+    let (data, report) = load_data_path(&path, &Options::default()).unwrap();
     assert_eq!((data.table().len(), report.rows), (4, 4));
     assert!(report.codec.is_some() && report.input_bytes < report.bytes);
     std::fs::remove_dir_all(dir).unwrap();
@@ -157,14 +157,14 @@ fn compiled_tables_keep_their_types() {
         data.insert(prefix.parse::<longmatch::IpPrefix>().unwrap(), cells.clone().into()).unwrap();
     }
     let file = FileSpec::default().to_bytes(&data).unwrap();
-    let (read, report) = load_with(&file, &DataOptions::default()).unwrap();
-    assert_eq!(report.format, DataFormat::Compiled);
+    let (read, report) = load_with(&file, &Options::default()).unwrap();
+    assert_eq!(report.format, Format::Compiled);
     assert_eq!((columns(&read), rows(&read)), (columns(&data), rows(&data)));
-    let mut options = DataOptions::default();
+    let mut options = Options::default();
     options.columns = Some(vec!["d=x".parse().unwrap(), "1".parse().unwrap()]);
     options.types = vec![("x".into(), ColumnType::U64)];
     let (read, _) = load_with(&file, &options).unwrap();
     assert_eq!((&*columns(&read), &*rows(&read)[0]), ("x:u64 a:u64", "10.0.0.0/8 4|1"));
-    let error = load_with(&file[..file.len() - 1], &DataOptions::default()).unwrap_err();
+    let error = load_with(&file[..file.len() - 1], &Options::default()).unwrap_err();
     assert!(error.to_string().contains("(read as a compiled table)"), "{error}");
 }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use longmatch::table::Cell;
-use longmatch_feed::DataOptions;
+use longmatch_feed::Options;
 
 use crate::common::Random;
 use crate::show::{check, error, load_with, rows};
@@ -72,11 +72,11 @@ fn ranges_touch_the_ends() {
     let text = format!(
         "start,end,v\n255.255.255.255,255.255.255.255,1\n0.0.0.0,0.0.0.0,2\n{max},{max},3\n::,::,4\n"
     );
-    let (data, _) = load_with(text.as_bytes(), &DataOptions::default()).unwrap();
+    let (data, _) = load_with(text.as_bytes(), &Options::default()).unwrap();
     let last = format!("{max}/128 3");
     assert_eq!(rows(&data), ["0.0.0.0/32 2", "255.255.255.255/32 1", "::/128 4", &last]);
     let all = format!("start,end,v\n0.0.0.0,255.255.255.255,1\n::,{max},2\n");
-    let (data, _) = load_with(all.as_bytes(), &DataOptions::default()).unwrap();
+    let (data, _) = load_with(all.as_bytes(), &Options::default()).unwrap();
     assert_eq!(rows(&data), ["0.0.0.0/0 1", "::/0 2"]);
 }
 
@@ -96,7 +96,7 @@ fn what_is_no_range_is_an_error() {
 #[test]
 fn later_ranges_replace_what_they_overlap() {
     let text = "start,end,v\n10.0.0.0,10.0.0.7,1\n10.0.0.2,10.0.0.3,2\n10.0.0.0,10.0.0.3,3\n";
-    let (data, report) = load_with(text.as_bytes(), &DataOptions::default()).unwrap();
+    let (data, report) = load_with(text.as_bytes(), &Options::default()).unwrap();
     assert_eq!(rows(&data), ["10.0.0.0/29 1", "10.0.0.0/30 3"]);
     assert_eq!(report.warnings(), ["ranges overlap: 1 prefix is replaced by a later range"]);
 }
@@ -120,7 +120,7 @@ fn overlapping_ranges_against_a_naive_model() {
                 model[first..=last].fill(Some(value as u64));
                 text += &format!("{},{},{value}\n", addr(first), addr(last));
             }
-            let (data, _) = load_with(text.as_bytes(), &DataOptions::default()).unwrap();
+            let (data, _) = load_with(text.as_bytes(), &Options::default()).unwrap();
             for (n, expected) in model.iter().enumerate() {
                 let found = data.table().lookup(addr(n)).map(|row| row[0].clone());
                 assert_eq!(found, expected.map(Cell::U64), "{text}{}", addr(n));

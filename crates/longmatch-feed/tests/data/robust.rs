@@ -1,7 +1,7 @@
 //! Damaged and hostile inputs: errors, never panics; and large ones.
 
 use longmatch::file::FileSpec;
-use longmatch_feed::{DataFormat, DataOptions, RouteValue, load_data_bytes};
+use longmatch_feed::{Format, Options, RouteValue, load_data_bytes};
 
 use crate::common::{self, Random, mrt};
 use crate::listings::LISTINGS;
@@ -27,7 +27,7 @@ fn inputs() -> Vec<(&'static str, Vec<u8>)> {
         .network("2001:db8::/32", &Value::Map(vec![("a", Value::Bool(true))]))
         .alias("::ffff:0:0/96")
         .to_bytes();
-    let (data, _) = load_data_bytes(csv.as_bytes(), None, &DataOptions::default()).unwrap();
+    let (data, _) = load_data_bytes(csv.as_bytes(), None, &Options::default()).unwrap();
     let compiled = FileSpec::default().to_bytes(&data).unwrap();
     let mut all: Vec<(&str, Vec<u8>)> = LISTINGS[..12]
         .iter()
@@ -52,8 +52,8 @@ fn inputs() -> Vec<(&'static str, Vec<u8>)> {
 /// Loads an input in all ways that read it differently. Only panics can fail.
 fn try_all(bytes: &[u8]) {
     for lenient in [false, true] {
-        let mut options = DataOptions::default();
-        options.input.lenient = lenient;
+        let mut options = Options::default();
+        options.lenient = lenient;
         let _ = load_with(bytes, &options);
         options.value = Some(RouteValue::OriginAs);
         let _ = load_with(bytes, &options);
@@ -64,7 +64,7 @@ fn try_all(bytes: &[u8]) {
 #[test]
 fn the_inputs_load() {
     for (name, bytes) in inputs() {
-        let loaded = load_with(&bytes, &DataOptions::default());
+        let loaded = load_with(&bytes, &Options::default());
         let (data, _) = loaded.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(!data.table().is_empty(), "{name}");
     }
@@ -102,8 +102,8 @@ fn mutations(seed: u64, count: usize) {
             for _ in 0..1 + random.below(4) {
                 mutate(&mut bytes, &mut random, &all);
             }
-            let mut options = DataOptions::default();
-            options.input.lenient = random.below(2) == 0;
+            let mut options = Options::default();
+            options.lenient = random.below(2) == 0;
             if random.below(4) == 0 {
                 options.value = Some(RouteValue::OriginAs);
             }
@@ -137,10 +137,10 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Random, all: &[(&str, Vec<u8>)]) {
 /// Every format as every other one, by name.
 #[test]
 fn named_formats_do_not_panic() {
-    use DataFormat::{Compiled, Delimited, List, Mmdb, Pfx2As, PyAsn, Routes};
+    use Format::{Compiled, Delimited, List, Mmdb, Pfx2As, PyAsn, Routes};
     for format in [Delimited, List, PyAsn, Pfx2As, Routes, Mmdb, Compiled] {
         for (name, bytes) in inputs() {
-            let mut options = DataOptions::default();
+            let mut options = Options::default();
             options.format = format;
             let right = matches!(
                 (name, format),
@@ -167,7 +167,7 @@ fn trees_with_many_paths_are_refused() {
         file[6 * node..][..3].copy_from_slice(&next[1..]);
         file[6 * node + 3..][..3].copy_from_slice(&next[1..]);
     }
-    let error = load_with(&file, &DataOptions::default()).unwrap_err().to_string();
+    let error = load_with(&file, &Options::default()).unwrap_err().to_string();
     assert!(error.contains("a node of the search tree has several parents"), "{error}");
 }
 
@@ -175,7 +175,7 @@ fn trees_with_many_paths_are_refused() {
 fn endless_rows_are_refused_in_bounded_memory() {
     let mut text = b"network,a\n10.0.0.0/8,\"".to_vec();
     text.resize(8 << 20, b'x');
-    let error = load_with(&text, &DataOptions::default()).unwrap_err().to_string();
+    let error = load_with(&text, &Options::default()).unwrap_err().to_string();
     assert!(error.contains("line 2: the line is longer than 1048576 bytes"), "{error}");
 }
 
@@ -188,7 +188,7 @@ fn many_rows() {
         let [_, a, b, c] = (n << 4).to_be_bytes();
         text += &format!("10.{a}.{b}.{c}/28,{},site {}\n", n % 1000, n % 1000);
     }
-    let (data, report) = load_with(text.as_bytes(), &DataOptions::default()).unwrap();
+    let (data, report) = load_with(text.as_bytes(), &Options::default()).unwrap();
     assert_eq!((data.table().len(), report.rows), (count as usize, u64::from(count)));
     assert_eq!(data.table().next_hops().len(), 1000, "equal rows are stored once");
 }

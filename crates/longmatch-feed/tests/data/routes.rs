@@ -1,17 +1,17 @@
 //! Routes as prefix data: next hops and origins.
 
-use longmatch_feed::{DataFormat, DataLoader, DataOptions, RouteValue};
+use longmatch_feed::{Format, DataLoader, Options, RouteValue};
 
 use crate::common::mrt;
 use crate::show::{check, check_with, columns, error_with, load_with, rows};
 
-fn with(value: RouteValue) -> DataOptions {
-    let mut options = DataOptions::default();
+fn with(value: RouteValue) -> Options {
+    let mut options = Options::default();
     options.value = Some(value);
     options
 }
 
-fn origins() -> DataOptions {
+fn origins() -> Options {
     with(RouteValue::OriginAs)
 }
 
@@ -51,7 +51,7 @@ fn routes_have_the_column_next_hop() {
 
 #[test]
 fn options_rename_the_next_hop() {
-    let mut options = DataOptions::default();
+    let mut options = Options::default();
     options.columns = Some(vec!["next_hop=asn".parse().unwrap()]);
     options.types = vec![("asn".into(), longmatch::table::ColumnType::U64)];
     check_with("10.0.0.0/8 AS7\n", &options, "asn:u64", &["10.0.0.0/8 7"]);
@@ -63,7 +63,7 @@ fn options_rename_the_next_hop() {
         wrong.contains("no column is named 'asn': the columns are prefix, next_hop"),
         "{wrong}"
     );
-    options.format = DataFormat::Routes;
+    options.format = Format::Routes;
     options.prefix = vec!["1".into()];
     assert!(error_with("10.0.0.0/8 7\n", &options).contains("no columns to choose"));
 }
@@ -169,8 +169,8 @@ fn mrt_tables_have_origins() {
         "10.4.0.0/16 ~",
     ];
     assert_eq!(rows(&data), expected);
-    assert_eq!((report.format, report.routes.unwrap().peers.len()), (DataFormat::Routes, 2));
-    let (data, _) = load_with(&file, &DataOptions::default()).unwrap();
+    assert_eq!((report.format, report.routes.unwrap().peers.len()), (Format::Routes, 2));
+    let (data, _) = load_with(&file, &Options::default()).unwrap();
     assert_eq!((columns(&data), rows(&data).len()), ("origin_as:u64".to_owned(), 5), "by default");
     let (data, _) = load_with(&file, &with(RouteValue::NextHop)).unwrap();
     assert_eq!((columns(&data), rows(&data).len()), ("next_hop:string".to_owned(), 5));
@@ -211,7 +211,7 @@ fn mrt_updates_have_origins() {
 
 #[test]
 fn routes_merge_with_other_data() {
-    let mut loader = DataLoader::new(DataOptions::default());
+    let mut loader = DataLoader::new(Options::default());
     loader.bytes(b"10.0.0.0/8 1\n10.1.0.0/16 2\n", None).unwrap();
     loader.bytes(b"W 10.0.0.0/8\n", None).unwrap();
     loader.bytes(b"network,next_hop\n10.2.0.0/16,3\n", None).unwrap();

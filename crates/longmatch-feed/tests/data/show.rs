@@ -1,7 +1,7 @@
 //! Prefix data as lines of text.
 
 use longmatch::table::PrefixData;
-use longmatch_feed::{DataOptions, DataReport, FeedError, load_data_bytes};
+use longmatch_feed::{FeedError, Options, Report, load_data_bytes};
 
 /// `name:type` of each column, separated by spaces.
 pub fn columns(data: &PrefixData) -> String {
@@ -24,14 +24,14 @@ pub fn rows(data: &PrefixData) -> Vec<String> {
 /// Loads bytes with these options.
 pub fn load_with(
     bytes: &[u8],
-    options: &DataOptions,
-) -> Result<(PrefixData, DataReport), FeedError> {
+    options: &Options,
+) -> Result<(PrefixData, Report), FeedError> {
     load_data_bytes(bytes, Some("input"), options)
 }
 
 /// Checks the columns and rows of an input, loaded with these options.
 #[track_caller]
-pub fn check_with(input: &str, options: &DataOptions, header: &str, expected: &[&str]) {
+pub fn check_with(input: &str, options: &Options, header: &str, expected: &[&str]) {
     let (data, _) =
         load_with(input.as_bytes(), options).unwrap_or_else(|error| panic!("{input:?}: {error}"));
     assert_eq!((columns(&data), rows(&data)), (header.to_owned(), strings(expected)), "{input:?}");
@@ -40,7 +40,7 @@ pub fn check_with(input: &str, options: &DataOptions, header: &str, expected: &[
 /// Checks the format, columns and rows of an input, loaded with default options.
 #[track_caller]
 pub fn check(input: &str, format: &str, header: &str, expected: &[&str]) {
-    let options = DataOptions::default();
+    let options = Options::default();
     let (data, report) =
         load_with(input.as_bytes(), &options).unwrap_or_else(|error| panic!("{input:?}: {error}"));
     assert_eq!((columns(&data), rows(&data)), (header.to_owned(), strings(expected)), "{input:?}");
@@ -53,7 +53,7 @@ fn strings(list: &[&str]) -> Vec<String> {
 
 /// The error of a load that must fail, as text.
 #[track_caller]
-pub fn error_with(input: &str, options: &DataOptions) -> String {
+pub fn error_with(input: &str, options: &Options) -> String {
     match load_with(input.as_bytes(), options) {
         Ok((data, _)) => panic!("{input:?} has {:?}", rows(&data)),
         Err(error) => error.to_string(),
@@ -63,5 +63,5 @@ pub fn error_with(input: &str, options: &DataOptions) -> String {
 /// The error of a load with default options that must fail, as text.
 #[track_caller]
 pub fn error(input: &str) -> String {
-    error_with(input, &DataOptions::default())
+    error_with(input, &Options::default())
 }

@@ -1,15 +1,15 @@
 //! Delimited text, lists, pyasn and pfx2as.
 
 use longmatch::table::ColumnType;
-use longmatch_feed::{DataFormat, DataLoader, DataOptions, Delimiter, Place};
+use longmatch_feed::{Format, DataLoader, Options, Delimiter, Place};
 
 use crate::show::{check, check_with, columns, error, error_with, load_with, rows};
 
 const COMMA: &str = "text with the delimiter comma, with a header";
 
 /// Options changed by a closure.
-fn options(change: impl FnOnce(&mut DataOptions)) -> DataOptions {
-    let mut options = DataOptions::default();
+fn options(change: impl FnOnce(&mut Options)) -> Options {
+    let mut options = Options::default();
     change(&mut options);
     options
 }
@@ -99,7 +99,7 @@ fn texts_without_rows() {
     check("", "a list of prefixes", "", &[]);
     check("\n# nothing\n", "a list of prefixes", "", &[]);
     check("network,asn\n", COMMA, "asn:string", &[]);
-    let (_, report) = load_with(b"network,asn\n", &DataOptions::default()).unwrap();
+    let (_, report) = load_with(b"network,asn\n", &Options::default()).unwrap();
     assert_eq!(report.warnings(), ["no prefixes were read"]);
 }
 
@@ -113,7 +113,7 @@ fn lists_are_sets() {
     );
     let one = "text with the delimiter tab, with a header";
     check("network\n10.0.0.0/8\n", one, "", &["10.0.0.0/8 "]);
-    let set = load_with(b"::ffff:192.0.2.1\n::ffff:10.0.0.0/104\n", &DataOptions::default());
+    let set = load_with(b"::ffff:192.0.2.1\n::ffff:10.0.0.0/104\n", &Options::default());
     assert_eq!(rows(&set.unwrap().0), ["10.0.0.0/8 ", "192.0.2.1/32 "]);
 }
 
@@ -131,9 +131,9 @@ fn tables_of_pyasn_and_caida() {
         "asn:string",
         &["1.0.0.0/24 13335", "1.0.4.0/22 1_2", "1.0.8.0/24 3,4_5", "2001:db8::/32 6"],
     );
-    let pyasn = options(|options| options.format = DataFormat::PyAsn);
+    let pyasn = options(|options| options.format = Format::PyAsn);
     check_with("1.0.0.0/24\t1\n", &pyasn, "asn:u64", &["1.0.0.0/24 1"]);
-    let caida = options(|options| options.format = DataFormat::Pfx2As);
+    let caida = options(|options| options.format = Format::Pfx2As);
     check_with("1.0.0.0 24 1\n", &caida, "asn:u64", &["1.0.0.0/24 1"]);
 }
 
@@ -191,7 +191,7 @@ fn options_override_what_is_recognised() {
     assert!(
         error_with("network,1\n10.1.0.0/16,2\n", &without).contains("line 1: column 'column1'")
     );
-    let masked = options(|options| options.input.mask_host_bits = true);
+    let masked = options(|options| options.mask_host_bits = true);
     check_with("network,a\n10.0.0.1/8,1\n", &masked, "a:u64", &["10.0.0.0/8 1"]);
 }
 
@@ -243,7 +243,7 @@ fn options_that_do_not_fit_are_errors() {
 #[test]
 fn a_lenient_load_skips_damaged_rows() {
     let text = "network,a\n10.0.0.0/8,1\n10.0.0.0/33,2\n10.1.0.0/16,3,4\n10.2.0.0/16,5\n";
-    let lenient = options(|options| options.input.lenient = true);
+    let lenient = options(|options| options.lenient = true);
     let (data, report) = load_with(text.as_bytes(), &lenient).unwrap();
     assert_eq!(rows(&data), ["10.0.0.0/8 1", "10.2.0.0/16 5"]);
     assert_eq!((report.damaged, report.rows, report.lines), (2, 2, 5));
@@ -259,13 +259,13 @@ fn a_lenient_load_skips_damaged_rows() {
 fn later_rows_replace_earlier_ones() {
     let text = "network,a\n10.0.0.0/8,x\n10.0.0.0/8,1\n";
     check(text, COMMA, "a:u64", &["10.0.0.0/8 1"]);
-    let (data, report) = load_with(text.as_bytes(), &DataOptions::default()).unwrap();
+    let (data, report) = load_with(text.as_bytes(), &Options::default()).unwrap();
     assert_eq!((report.rows, report.replaced, data.table().len()), (2, 1, 1));
 }
 
 #[test]
 fn several_inputs_have_the_columns_of_all() {
-    let mut loader = DataLoader::new(DataOptions::default());
+    let mut loader = DataLoader::new(Options::default());
     loader.bytes(b"network,a,b\n10.0.0.0/8,1,x\n10.1.0.0/16,2,y\n", Some("one")).unwrap();
     loader.bytes(b"c;a;net\nz;-7;10.1.0.0/16\n", Some("two")).unwrap();
     loader.bytes(b"10.2.0.0/16\n", Some("three")).unwrap();
@@ -287,10 +287,10 @@ fn several_inputs_have_the_columns_of_all() {
 #[test]
 fn limits_bound_columns_and_rows() {
     let text = "network,a,b\n10.0.0.0/8,1,2\n10.1.0.0/16,3,4\n";
-    let columns = options(|options| options.input.limits.columns = 2);
+    let columns = options(|options| options.limits.columns = 2);
     assert!(error_with(text, &columns).contains("more than 2 columns"));
-    let rows = options(|options| options.input.limits.rows = 60);
+    let rows = options(|options| options.limits.rows = 60);
     assert!(error_with(text, &rows).contains("the distinct rows take more than 60 bytes"));
-    let row = options(|options| options.input.limits.row = 14);
+    let row = options(|options| options.limits.row = 14);
     assert!(error_with(text, &row).contains("line 3: the line is longer than 14 bytes"));
 }

@@ -1,0 +1,87 @@
+//! One answer to the question which prefixes a file has: routes, prefix data and sets agree, on every file of the
+//! corpus, its beginnings and mutations.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod compare;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::Random;
+use compare::compare;
+use longmatch_feed::Options;
+
+/// Longest file of which every beginning is tried.
+const SHORT: usize = 4 << 10;
+
+/// The files that have prefixes.
+fn corpus() -> Vec<(PathBuf, Vec<u8>)> {
+    let testdata = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata"));
+    let mut all = Vec::new();
+    for folder in ["feed", "lists", "formats"] {
+        for entry in fs::read_dir(testdata.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|it| it != "md" && it != "py") {
+                all.push((path.clone(), fs::read(&path).unwrap()));
+            }
+        }
+    }
+    all.sort();
+    assert!(all.len() > 20, "the corpus is there");
+    all
+}
+
+fn options() -> [Options; 3] {
+    let [mut lenient, mut masked] = [Options::default(), Options::default()];
+    lenient.lenient = true;
+    masked.mask_host_bits = true;
+    [Options::default(), lenient, masked]
+}
+
+#[test]
+fn files_and_their_beginnings() {
+    for (path, bytes) in corpus() {
+        println!("{}", path.display());
+        for options in options() {
+            compare(&bytes, &options);
+        }
+        let ends = if bytes.len() <= SHORT { 0..bytes.len() } else { 0..0 };
+        for end in ends {
+            compare(&bytes[..end], &options()[end % 3]);
+        }
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            compare(line, &Options::default());
+        }
+    }
+}
+
+/// Mutations of lines. `LONGMATCH_MUTATIONS` is their number.
+#[test]
+fn mutated_lines() {
+    let count = std::env::var("LONGMATCH_MUTATIONS").ok().and_then(|it| it.parse().ok());
+    let lines: Vec<Vec<u8>> = corpus()
+        .iter()
+        .flat_map(|(_, bytes)| bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec))
+        .filter(|line| line.len() < 300)
+        .collect();
+    let alphabet = b"0123456789abcdef.:/-,;|#\"' \t\r\n%x\0\xff";
+    let mut random = Random(20);
+    for _ in 0..count.unwrap_or(20_000) {
+        let mut text = Vec::new();
+        for _ in 0..1 + random.below(3) {
+            text.extend(&lines[random.below(lines.len())]);
+        }
+        for _ in 0..random.below(4) {
+            let at = random.below(text.len().max(1));
+            let byte = alphabet[random.below(alphabet.len())];
+            match random.below(3) {
+                0 if !text.is_empty() => text[at] = byte,
+                1 => text.insert(at, byte),
+                _ if !text.is_empty() => drop(text.remove(at)),
+                _ => {}
+            }
+        }
+        compare(&text, &options()[random.below(3)]);
+    }
+}
