@@ -100,12 +100,11 @@ pub enum Command {
 pub struct RoutesArgs {
     /// Load routes from FILE, '-' for standard input; may be repeated
     ///
-    /// Routes: text ('prefix next-hop', 'network netmask next-hop', 'prefix gateway port',
-    /// 'ip route', 'netstat -rn', 'bgpdump -m'), the JSON of 'ip -json route', MRT, or a Click
-    /// configuration with a routing table. Prefix data, whose columns are the next hop: lists
-    /// of prefixes, CSV, ranges, pyasn, pfx2as, RIS whois dumps, the sets of 'ipset' and 'nft',
-    /// 'iptables-save', MaxMind DB, compiled tables. Plain or compressed with gzip, bzip2, zstd
-    /// or xz. The format is detected from the content. By default the embedded tables are
+    /// Routes: text ('prefix next-hop', 'network netmask next-hop', 'ip route', 'netstat -rn',
+    /// 'bgpdump -m'), the JSON of 'ip -json route', or MRT. Prefix data, whose columns are the
+    /// next hop: lists of prefixes, CSV, ranges, pyasn, pfx2as, RIS whois dumps, the sets of
+    /// 'ipset' and 'nft', 'iptables-save', MaxMind DB, compiled tables. Plain or compressed
+    /// with gzip, bzip2, zstd or xz. The format is detected from the content. By default the embedded tables are
     /// used: a full IPv4 and a full IPv6 table of the Internet.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
@@ -133,8 +132,7 @@ pub struct RoutesArgs {
     ///
     /// Routes of other tables are left out and counted. Lines without a table belong to the
     /// main table; but if no line names a table, as 'ip route show table' prints them, all
-    /// belong to the table given here. Of a Click configuration: take the element with this
-    /// name [default: its first routing table].
+    /// belong to the table given here.
     #[arg(long, value_name = "TABLE", verbatim_doc_comment)]
     pub ip_table: Option<IpTable>,
 

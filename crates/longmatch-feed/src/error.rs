@@ -194,7 +194,7 @@ impl fmt::Display for Problem {
             ),
             Self::UnknownFormat => f.write_str(
                 "neither text nor MRT: expected lines like '192.0.2.0/24 next-hop', \
-                 bgpdump -m or ip route output (JSON too), a Click configuration, or an MRT file",
+                 bgpdump -m or ip route output (JSON too), or an MRT file",
             ),
             Self::UnknownTrace => f.write_str(
                 "neither a packet capture (pcap or pcapng) nor a list of addresses, one per line",

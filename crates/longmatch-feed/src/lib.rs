@@ -1,7 +1,7 @@
 //! Readers of routes and of destinations for [`longmatch`].
 //!
-//! This crate loads routes into a [`longmatch::Table`] from text, `ip route`, `bgpdump -m`, MRT, Click
-//! files and prefix data; prefixes with any columns into [`PrefixData`](longmatch::table::PrefixData)
+//! This crate loads routes into a [`longmatch::Table`] from text, `ip route`, `bgpdump -m`, MRT and
+//! prefix data; prefixes with any columns into [`PrefixData`](longmatch::table::PrefixData)
 //! from CSV, lists, address ranges, sets of firewalls, JSON, MaxMind DB and all routes; destinations from
 //! packet captures and lists of addresses; and lists of prefixes. Inputs may be plain or compressed with
 //! gzip, bzip2, zstd or xz.
@@ -35,10 +35,9 @@
 //!
 //! | input | supported content |
 //! |---|---|
-//! | text | `prefix next-hop`; `network netmask next-hop`; `prefix gateway port`; `A prefix next-hop` and `W prefix`; `ip route`, `ip -6 route`; `bgpdump -m`; `#` comments |
+//! | text | `prefix next-hop`; `network netmask next-hop`; `A prefix next-hop` and `W prefix`; `ip route`, `ip -6 route`; `bgpdump -m`; `#` comments |
 //! | JSON | `ip -json route` |
 //! | MRT | TABLE_DUMP, TABLE_DUMP_V2 and BGP4MP(_ET), IPv4 and IPv6 unicast, with and without ADD-PATH; BGP of 1999 and 2000 |
-//! | Click | the routes of one element of a configuration: `rt :: LinearIPLookup(ADDR/MASK [GATEWAY] OUT, ...)`, or another class of that family |
 //! | prefix data | all [formats of prefix data](crate#prefix-data): the next hop is the text of the columns, separated by commas |
 //! | list of [`read_list`] | prefixes, addresses, ranges, one a line, with or without further columns: see [`read_list`] |
 //! | trace | pcap, pcapng, or one address per line: see [`destinations`] |
@@ -108,20 +107,6 @@
 //! The line of a `default` route shows its family by the gateway, the source address, or attributes
 //! that only one family has. Otherwise the lines before and after decide if they agree, then
 //! [`Options::default_family`]; else the line is an error.
-//!
-//! # Click
-//! A configuration of the [Click modular router](https://github.com/kohler/click) is loaded from the
-//! arguments of its first routing table, or of the element that [`Options::ip_table`] names; the report
-//! counts the routes of others. A gateway and an output port together are the next hop, written
-//! `192.0.2.1%7`, since Click's tables give a next hop of their own to each pair; a route without a
-//! gateway (or with `-` or 0.0.0.0) has the port as its next hop. The same holds for text of the form
-//! `prefix gateway port`, in which these tables print themselves, where the gateway is an IPv4
-//! address or `-`.
-//!
-//! Networks may lack their last numbers (`10.1/16`), masks are lengths or netmasks, and an address
-//! is a host route. Click clears set host bits; here they are an error without
-//! [`Options::mask_host_bits`]. Names of addresses and `$` variables are errors. Of several routes
-//! of a prefix the last one counts. Connections are not checked.
 //!
 //! # Peers
 //! A table dump has the routes of many routers; a forwarding table has the routes of one. This crate

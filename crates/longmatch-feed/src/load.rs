@@ -12,7 +12,7 @@ use crate::options::{Format, Options};
 use crate::report::Report;
 use crate::sink::Sink;
 use crate::source::{Job, Opened, Source, open_file};
-use crate::text::{BOM, click};
+use crate::text::BOM;
 use crate::{data, mrt, routes};
 
 /// Loads the routes of a file.
@@ -110,7 +110,7 @@ fn load(job: &Job<'_>, sink: &mut dyn Sink, report: &mut Report) -> Result<(), F
     routes::load(job, opened, sink, report)
 }
 
-/// Detects the format: text, JSON, MRT, Click or prefix data.
+/// Detects the format: text, JSON, MRT or prefix data.
 fn find_format<'a>(job: &Job<'a>, opened: &mut Opened<'a>) -> Result<Format, FeedError> {
     let limits = job.options.limits;
     if mrt::begins(&mut opened.input, limits.record) {
@@ -135,10 +135,6 @@ fn find_format<'a>(job: &Job<'a>, opened: &mut Opened<'a>) -> Result<Format, Fee
         return Ok(Format::Data);
     }
     // No valid line of text begins with a bracket.
-    if head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start().starts_with(b"[") {
-        return Ok(Format::Json);
-    }
-    let head = &window[..window.len().min(click::LOOKAHEAD)];
-    let head = head.strip_prefix(BOM).unwrap_or(head);
-    Ok(if click::looks_like(head) { Format::Click } else { Format::Text })
+    let head = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
+    Ok(if head.starts_with(b"[") { Format::Json } else { Format::Text })
 }

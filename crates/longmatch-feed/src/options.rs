@@ -29,8 +29,7 @@ pub struct Options {
     /// The family of a `default` route if neither its own line nor the neighbouring lines show it.
     /// Without this option such a line is an error.
     pub default_family: Option<IpFamily>,
-    /// The routing table to load from the output of `ip route`, or the element to load from a Click
-    /// configuration. Default: the main table, and the first element that is a routing table.
+    /// The routing table to load from the output of `ip route`. Default: the main table.
     pub ip_table: IpTable,
     /// Bounds on the resources of a hostile input.
     pub limits: Limits,
@@ -165,8 +164,6 @@ pub enum Format {
     Json,
     /// MRT (RFC 6396).
     Mrt,
-    /// A configuration of the Click modular router.
-    Click,
     /// Prefix data in any format of [`crate::load_data_path`]: the next hop of a prefix is the text of
     /// its columns, separated by commas; without columns, the prefix itself.
     Data,
@@ -179,7 +176,6 @@ impl fmt::Display for Format {
             Self::Text => "text",
             Self::Json => "JSON",
             Self::Mrt => "MRT",
-            Self::Click => "Click",
             Self::Data => "prefix data",
         })
     }
@@ -189,7 +185,7 @@ impl fmt::Display for Format {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes in a line of text, or in an argument of a Click configuration.
+    /// Bytes in a line of text.
     pub line: usize,
     /// Bytes in an MRT record, in a route of JSON, or in a packet or pcapng block of a capture.
     pub record: usize,

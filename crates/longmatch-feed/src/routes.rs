@@ -5,7 +5,6 @@ use crate::options::{Format, Options};
 use crate::report::Report;
 use crate::sink::Sink;
 use crate::source::{Job, Opened, Source};
-use crate::text::click;
 use crate::{mrt, text};
 
 /// Loads the routes of a source in the format that the options name.
@@ -54,7 +53,6 @@ pub(crate) fn load(
     match report.format {
         Format::Mrt => mrt::load(job, opened, sink, report),
         Format::Json => text::load_json(job, opened, sink, report),
-        Format::Click => click::load(job, opened, sink, report),
         _ => text::load(job, opened, sink, report),
     }
 }

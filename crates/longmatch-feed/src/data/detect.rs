@@ -10,7 +10,7 @@ use super::shape::{Shape, resembles_key};
 use crate::input::Input;
 use crate::options::Format;
 use crate::text::error::LineError;
-use crate::text::{BOM, Line, Rules, click, parse};
+use crate::text::{BOM, Rules, parse};
 
 /// Bytes of an input that decide.
 pub(crate) const LOOKAHEAD: usize = 64 << 10;
@@ -82,7 +82,6 @@ pub(crate) fn text(head: &[u8], ends: bool, options: &DataOptions) -> Result<Tex
     let shape = candidates(head, semicolons, options).find(|shape| shape.is_certain);
     match shape {
         Some(found) if found.shape.cells != WORDS => Ok(Text::Shape(found.shape)),
-        _ if click::looks_like(head) => Ok(Text::Routes(Format::Click)),
         _ => delimited(head, &lines, options).map(Text::Shape),
     }
 }
@@ -129,8 +128,6 @@ pub(crate) fn has_paths(head: &[u8]) -> bool {
 fn routes_format(head: &[u8]) -> Format {
     if head.trim_ascii_start().starts_with(b"[") {
         Format::Json
-    } else if click::looks_like(head) {
-        Format::Click
     } else {
         Format::Text
     }
@@ -189,14 +186,9 @@ fn is_list_line(line: &str) -> bool {
     Kind::of(line[..end].trim_ascii()).is_key()
 }
 
-/// Whether a line is a route. Two addresses and a number are a range with its value, not a host with
-/// its gateway and port.
+/// Whether a line is a route.
 fn is_route_line(line: &str) -> bool {
-    match parse(line, Rules { mask_host_bits: true, default_family: None }) {
-        Ok(Line::Port(..)) => line.split_ascii_whitespace().any(|word| word.contains('/')),
-        Ok(_) => true,
-        Err(_) => false,
-    }
+    parse(line, Rules { mask_host_bits: true, default_family: None }).is_ok()
 }
 
 const WORDS: Cells = Cells::Delimited(Delimiter::Whitespace);

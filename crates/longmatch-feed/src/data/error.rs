@@ -237,7 +237,7 @@ impl fmt::Display for DataError {
             Self::UnknownFormat => f.write_str(
                 "no known format of prefix data: expected CSV or other text with a column of \
                  prefixes, a list of prefixes, address ranges, routes (text, ip route, bgpdump -m, \
-                 MRT, Click), a MaxMind DB, or a compiled table",
+                 MRT), a MaxMind DB, or a compiled table",
             ),
             Self::Column(error) => error.fmt(f),
         }

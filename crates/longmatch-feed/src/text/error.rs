@@ -108,35 +108,13 @@ pub enum LineError {
     },
     /// The peer address or AS number of a bgpdump line is invalid.
     DumpPeer,
-    /// An argument of a routing table in a Click configuration is not a route.
-    ClickRoute {
-        /// The beginning of the argument.
-        text: String,
-    },
-    /// The arguments of an element of a Click configuration do not end.
-    ClickArguments {
-        /// The element's name, or its class if it has none.
-        element: String,
-    },
-    /// A comment of a Click configuration does not end.
-    ClickComment,
-    /// A character that cannot stand between the elements of a Click configuration.
-    ClickCharacter {
-        /// The character.
-        character: char,
-    },
-    /// A Click configuration has no routing table.
-    ClickTable,
 }
 
 impl LineError {
     /// Whether the lines or routes after this one can still be read.
     pub(crate) fn is_local(&self) -> bool {
-        // Damaged JSON does not show where the next route begins; the others are found at the end.
-        !matches!(
-            self,
-            Self::Json { .. } | Self::ClickArguments { .. } | Self::ClickComment | Self::ClickTable
-        )
+        // Damaged JSON does not show where the next route begins.
+        !matches!(self, Self::Json { .. })
     }
 }
 
@@ -217,31 +195,6 @@ impl fmt::Display for LineError {
                 write!(f, "unknown kind of bgpdump line: '{}'", text.escape_debug())
             }
             Self::DumpPeer => f.write_str("the bgpdump line has no valid peer address and AS"),
-            Self::ClickRoute { text } => write!(
-                f,
-                "'{}' is not a route of a Click routing table: expected ADDR/MASK [GATEWAY] OUT, \
-                 such as 192.0.2.0/24 198.51.100.1 0",
-                text.escape_debug()
-            ),
-            Self::ClickArguments { element } => write!(
-                f,
-                "the arguments of '{}' do not end: the file is cut off, or ')' or a quotation mark \
-                 is missing",
-                element.escape_debug()
-            ),
-            Self::ClickComment => f.write_str(
-                "the comment does not end: the file is cut off, or '*/' is missing",
-            ),
-            Self::ClickCharacter { character } => write!(
-                f,
-                "unexpected '{}' between the elements of a Click configuration: look for a \
-                 parenthesis before it that is missing or one too many",
-                character.escape_debug()
-            ),
-            Self::ClickTable => f.write_str(
-                "the Click configuration has no routing table: expected an element such as \
-                 'rt :: LinearIPLookup(192.0.2.0/24 198.51.100.1 0)', of a class of that family",
-            ),
         }
     }
 }

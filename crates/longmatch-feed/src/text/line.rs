@@ -5,7 +5,6 @@ use std::net::IpAddr;
 
 use longmatch::{IpPrefix, ParsePrefixError};
 
-use super::click::PortHop;
 use super::error::LineError;
 use super::linux::{Hops, IpRoute};
 use crate::address_text::parse_ip;
@@ -19,8 +18,6 @@ pub(crate) enum Line<'a> {
     Nothing,
     /// A prefix and its next hop.
     Announce(IpPrefix, &'a str),
-    /// A prefix, its gateway and its output port.
-    Port(IpPrefix, PortHop),
     /// A prefix that is its own next hop.
     Own(IpPrefix),
     /// A withdrawn prefix.

@@ -96,10 +96,6 @@ impl Load<'_, '_> {
                 self.linux.other(prefix, out)?;
                 out.announce(prefix, next_hop, place)
             }
-            Line::Port(prefix, hop) => {
-                self.linux.other(prefix, out)?;
-                out.announce(prefix, &hop.to_string(), place)
-            }
             Line::Own(prefix) => {
                 self.linux.other(prefix, out)?;
                 out.announce(prefix, &prefix.to_string(), place)

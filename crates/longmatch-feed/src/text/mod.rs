@@ -1,4 +1,4 @@
-//! Parser of routes in text: lines, the JSON of `ip route`, and configurations of Click.
+//! Parser of routes in text: lines, and the JSON of `ip route`.
 //!
 //! The parser classifies each line separately, so one file may mix the kinds:
 //!
@@ -6,19 +6,16 @@
 //! |---|---|
 //! | `192.0.2.0/24 next-hop` | a route; a bare address is a host route |
 //! | `192.0.2.0 255.255.255.0 next-hop` | the same with a netmask; without a next hop, the prefix is its own next hop |
-//! | `192.0.2.0/24 198.51.100.1 7` | a gateway and an output port, as Click's tables print themselves |
 //! | `A 192.0.2.0/24 next-hop` | an announcement, the same as the line above |
 //! | `W 192.0.2.0/24` | a withdrawal |
 //! | `default via 192.0.2.1 dev eth0 …` | `ip route` output, see [`ip_route`] |
 //! | `TABLE_DUMP2\|…`, `BGP4MP\|…` | `bgpdump -m` output, see [`bgpdump`] |
 //! | empty, `# …` | nothing |
 //!
-//! The output of `ip -json route` and configurations of Click have their own parsers: see [`json`]
-//! and [`click`].
+//! The output of `ip -json route` has its own parser: see [`json`].
 
 mod address;
 mod bgpdump;
-pub(crate) mod click;
 mod dump;
 pub(crate) mod error;
 mod ip_route;

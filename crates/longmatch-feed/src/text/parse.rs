@@ -4,7 +4,6 @@ use std::net::IpAddr;
 
 use longmatch::IpPrefix;
 
-use super::click::PortHop;
 use super::error::LineError;
 use super::line::{Line, Rules, end, target, word};
 use super::linux::{IpRoute, Target};
@@ -40,8 +39,8 @@ pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineErr
     }
 }
 
-/// Parses `prefix next-hop` or `prefix gateway port`; or, if the second word is a netmask, `network
-/// netmask next-hop` or `network netmask`.
+/// Parses `prefix next-hop`; or, if the second word is a netmask, `network netmask next-hop` or
+/// `network netmask`.
 #[inline]
 fn columns<'a>(
     (first, prefix): (&str, IpPrefix),
@@ -59,17 +58,7 @@ fn columns<'a>(
             (next_hop, tail) => end(tail).map(|()| Line::Announce(prefix, next_hop)),
         };
     }
-    match end(tail) {
-        Ok(()) => Ok(Line::Announce(prefix, second)),
-        Err(error) => ported(prefix, second, tail).ok_or(error),
-    }
-}
-
-/// The line `prefix gateway port` of an IPv4 prefix.
-fn ported<'a>(prefix: IpPrefix, gateway: &str, tail: &str) -> Option<Line<'a>> {
-    let (port, tail) = word(tail);
-    let hop = PortHop::parse(gateway, port).filter(|_| end(tail).is_ok())?;
-    matches!(prefix, IpPrefix::V4(_)).then_some(Line::Port(prefix, hop))
+    end(tail).map(|()| Line::Announce(prefix, second))
 }
 
 /// The prefix of an address and a netmask; `None` if the second word is a next hop instead.
@@ -230,31 +219,6 @@ mod tests {
         let rules = Rules { mask_host_bits: true, ..Rules::default() };
         assert_eq!(super::parse("10.0.0.1 255.0.0.0", rules), own("10.0.0.0/8"));
         assert!(super::parse("10.0.0.1 0.0.0.0", rules).is_err());
-    }
-
-    #[test]
-    fn gateways_with_ports() {
-        let port = |line: &str| match parse(line) {
-            Ok(Line::Port(prefix, hop)) => format!("{prefix} {hop}"),
-            other => panic!("{line}: {other:?}"),
-        };
-        assert_eq!(port("10.0.0.0/8 192.0.2.1 7"), "10.0.0.0/8 192.0.2.1%7");
-        assert_eq!(port("10.0.0.0/8\t\t-\t\t7 # x"), "10.0.0.0/8 7");
-        assert_eq!(port("10.0.0.1 192.0.2.1 0"), "10.0.0.1/32 192.0.2.1%0");
-        assert_eq!(port("A 10.0.0.0/8 0.0.0.0 7"), "10.0.0.0/8 7");
-        assert_eq!(parse("10.0.0.0 255.0.0.0 7"), announce("10.0.0.0/8", "7"));
-        for line in [
-            "10.0.0.0/8 192.0.2.1 x",
-            "10.0.0.0/8 192.0.2.1 -1",
-            "10.0.0.0/8 192.0.2.1 07",
-            "10.0.0.0/8 192.0.2.1 7 8",
-            "10.0.0.0/8 a 7",
-            "10.0.0.0/8 2001:db8::1 7",
-            "2001:db8::/32 192.0.2.1 7",
-            "W 10.0.0.0/8 192.0.2.1 7",
-        ] {
-            assert!(matches!(parse(line), Err(LineError::Trailing { .. })), "{line}");
-        }
     }
 
     #[test]
