@@ -3,9 +3,10 @@
 mod common;
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use common::Routes;
-use longmatch_feed::{Options, destinations, load_path};
+use longmatch_feed::{Format, Options, destinations, load_path};
 
 fn sample(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/feed")).join(name)
@@ -70,30 +71,42 @@ fn ip_route_json() {
     );
 }
 
+/// Configurations of Click are refused, and a script makes lines of their routes.
 #[test]
-fn click_files() {
-    check(
-        "router.click",
-        &[
-            "0.0.0.0/0 198.51.100.9%1",
-            "10.0.0.0/8 198.51.100.9%1",
-            "10.9.0.0/16 192.0.2.9%1",
-            "192.0.2.0/24 0",
-            "192.0.2.1/32 2",
-            "192.0.2.255/32 2",
-            "198.51.100.0/24 1",
-            "203.0.113.0/24 192.0.2.9%0",
-        ],
-    );
-    check(
-        "click-table.txt",
-        &[
-            "0.0.0.0/0 198.51.100.9%1",
-            "10.0.0.0/8 198.51.100.9%1",
-            "192.0.2.0/24 0",
-            "203.0.113.0/24 192.0.2.9%0",
-        ],
-    );
+fn routes_of_a_click_configuration() {
+    for format in [Format::Auto, Format::Text, Format::Data] {
+        let mut options = Options::default();
+        options.format = format;
+        let error = load_path(sample("router.click"), &options, &mut Routes::default());
+        assert!(error.is_err(), "{format}");
+    }
+    let convert = |table: &[&str]| {
+        let input = std::fs::File::open(sample("router.click")).unwrap();
+        let mut python = Command::new("python3");
+        python.arg(sample("click-routes.py")).args(table).stdin(input).output()
+    };
+    if let Err(error) = convert(&[]) {
+        eprintln!("skipped: the converter of Click's configurations: no python3: {error}");
+        return;
+    }
+    let routes = |table| {
+        let lines = convert(table).unwrap();
+        assert!(lines.status.success(), "{lines:?}");
+        common::load(&lines.stdout).unwrap().0.lines()
+    };
+    let first = [
+        "0.0.0.0/0 198.51.100.9%1",
+        "10.0.0.0/8 198.51.100.9%1",
+        "10.9.0.0/16 192.0.2.9%1",
+        "192.0.2.0/24 0",
+        "192.0.2.1/32 2",
+        "192.0.2.255/32 2",
+        "198.51.100.0/24 1",
+        "203.0.113.0/24 192.0.2.9%0",
+    ];
+    assert_eq!(routes(&[]), first);
+    assert_eq!(routes(&["monitor"]), ["0.0.0.0/0 1", "192.0.2.0/24 0"]);
+    assert!(!convert(&["none"]).unwrap().status.success());
 }
 
 /// The builders of these tests write the file. To write it again, set `LONGMATCH_WRITE`.

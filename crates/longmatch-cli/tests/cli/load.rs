@@ -161,34 +161,6 @@ fn compressed_mrt_that_is_cut_off() {
     assert!(ended.stderr.contains("the gzip data is damaged or cut off"), "{ended:?}");
 }
 
-#[test]
-fn click_configurations() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/feed/router.click");
-    let ended = run(&["lookup", "-r", path, "10.9.1.1", "192.0.2.77", "192.0.2.1"]);
-    let expected = "10.9.1.1\t10.9.0.0/16\t192.0.2.9%1\n192.0.2.77\t192.0.2.0/24\t0\n\
-                    192.0.2.1\t192.0.2.1/32\t2\n";
-    assert_eq!((ended.code, &ended.stdout[..]), (0, expected), "{ended:?}");
-    assert!(ended.stderr.contains("2 routes of other tables were left out (monitor: 2)"));
-    assert!(ended.stderr.contains("--ip-table takes the routes of another table"), "{ended:?}");
-    let ended = run(&["lookup", "-r", path, "--ip-table", "monitor", "10.9.1.1"]);
-    assert_eq!((ended.code, &ended.stdout[..]), (0, "10.9.1.1\t0.0.0.0/0\t1\n"), "{ended:?}");
-    // The element's routes as Click prints them, in plain lines.
-    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/feed/click-table.txt");
-    let ended = run(&["lookup", "-r", table, "10.9.1.1"]);
-    assert_eq!(ended.stdout, "10.9.1.1\t10.0.0.0/8\t198.51.100.9%1\n");
-    let ended = run(&["stat", "-e", "radix", "--routes", path]);
-    assert!(ended.code == 0 && ended.stdout.contains("8 IPv4 routes"), "{ended:?}");
-    assert!(ended.stdout.contains("6 next hops"), "{ended:?}");
-    let ended = lookup(&[], "10.0.0.1", "rt :: RadixIPLookup(\n10.0.0.1/8 1);");
-    assert_eq!(ended.code, 2);
-    assert!(
-        ended.stderr.contains("standard input: line 2: '10.0.0.1/8' is not a prefix: host bits")
-    );
-    assert!(ended.stderr.trim_end().ends_with("(--mask drops host bits)"), "{ended:?}");
-    let ended = lookup(&["--mask"], "10.0.0.1", "rt :: RadixIPLookup(\n10.0.0.1/8 1);");
-    assert_eq!(ended.stdout, "10.0.0.1\t10.0.0.0/8\t1\n");
-}
-
 /// Prefix data of any format is read by every command that loads routes.
 #[test]
 fn prefix_data_instead_of_routes() {

@@ -45,8 +45,6 @@ fn routes_have_the_column_next_hop() {
     );
     let json = r#"[{"dst":"10.0.0.0/8","gateway":"192.0.2.1"}]"#;
     check(json, "routes in JSON", "next_hop:string", &["10.0.0.0/8 192.0.2.1"]);
-    let click = "rt :: LinearIPLookup(10.0.0.0/8 192.0.2.1 7,\n 11.0.0.0/8 0);\n";
-    check(click, "routes in Click", "next_hop:string", &["10.0.0.0/8 192.0.2.1%7", "11.0.0.0/8 0"]);
 }
 
 #[test]

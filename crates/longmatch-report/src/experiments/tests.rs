@@ -154,13 +154,11 @@ fn dxr_chunks() {
 
 /// The counts of the DXR page's table are the page's, digit for digit.
 ///
-/// The environment variable names the page's `linx.click.bz2`, compressed or not.
+/// The environment variable names the page's `linx.click.bz2`, as converted by METHODOLOGY.md.
 #[test]
 fn counts_of_the_dxr_page() {
-    let Some(path) = std::env::var_os("LONGMATCH_LINX_CLICK") else {
-        eprintln!(
-            "skipped: set LONGMATCH_LINX_CLICK to the path of linx.click.bz2 (METHODOLOGY.md)"
-        );
+    let Some(path) = std::env::var_os("LONGMATCH_LINX") else {
+        eprintln!("skipped: set LONGMATCH_LINX to the path of linx.txt (METHODOLOGY.md)");
         return;
     };
     let (mut rib, mut hops) = (Rib::new(), NextHops::<Box<str>>::new());

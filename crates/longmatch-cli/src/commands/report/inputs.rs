@@ -15,8 +15,8 @@ use crate::updates::Updates;
 /// Name of the embedded tables.
 const EMBEDDED: &str = "embedded";
 /// File name extensions of formats, which a table's name omits.
-const EXTENSIONS: [&str; 11] =
-    ["lm", "zst", "gz", "bz2", "txt", "mrt", "click", "csv", "mmdb", "pcap", "pcapng"];
+const EXTENSIONS: [&str; 10] =
+    ["lm", "zst", "gz", "bz2", "txt", "mrt", "csv", "mmdb", "pcap", "pcapng"];
 
 /// Loads all inputs of the command line.
 ///
