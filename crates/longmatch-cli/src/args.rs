@@ -35,7 +35,7 @@ pub use self::replay::ReplayArgs;
 pub use self::report::{ReportArgs, ReportFormat};
 pub use self::set::{
     AggregateArgs, ComplementArgs, CountArgs, DiffArgs, FormArgs, ListArgs, OverlapsArgs,
-    SetArgs, SetCommand, SplitArgs,
+    SetArgs, SetCommand, SetReadArgs, SplitArgs,
 };
 pub use self::source::{FamilyArgs, ReadArgs, RoutesArgs, RowArgs, SourceArgs};
 pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic};

@@ -129,9 +129,10 @@ pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
             ..
         } => " (--mask drops host bits)",
         Problem::Line(LineError::NetworkBits { .. }) => " (--mask drops host bits)",
-        Problem::Line(LineError::Range { .. } | LineError::MaskOrEnd { .. }) => {
-            " (--first-word ignores the second column)"
-        }
+        Problem::Data {
+            error: DataError::RangeOrNextHop { .. } | DataError::LengthOrNextHop { .. },
+            ..
+        } => " (--prefix-column 1,2 or --format routes)",
         _ if error.is_damage() && advice.lenient => " (--lenient keeps the undamaged part)",
         _ => "",
     }

@@ -10,7 +10,7 @@ use longmatch::{
 use longmatch_bench::{syn1, syn2};
 use longmatch_feed::{Event, FeedError, Options, Peer, Report, SinkError, printable};
 
-use crate::args::{FamilyArgs, RoutesArgs, Split};
+use crate::args::{FamilyArgs, ReadArgs, RoutesArgs, Split};
 use crate::error::{Advice, CliError};
 use crate::output::{plural, thousands, warn};
 use crate::pipeline;
@@ -222,31 +222,32 @@ impl Routes {
         named: Option<FamilyArgs>,
         changes: Option<&mut Changes>,
     ) -> Result<Self, CliError> {
-        if let Some(path) = &args.table {
-            let table = table_file::texts(&table_file::open(args, path)?, families)?;
+        let RoutesArgs { source, split } = args;
+        if let Some(path) = &source.table {
+            let table = table_file::texts(&table_file::open(source, path)?, families)?;
             if let Some(changes) = changes {
                 changes.ipv4 = table.ipv4().iter().map(Change::Announce).collect();
                 changes.ipv6 = table.ipv6().iter().map(Change::Announce).collect();
             }
-            return Self { table, name: display_name(path), ids: None }.split(args.split);
+            return Self { table, name: display_name(path), ids: None }.split(*split);
         }
-        let advice = Advice { lenient: !args.lenient, families: named.is_some() };
+        let advice = Advice { lenient: !source.read.rows.lenient, families: named.is_some() };
         let mut loader = Loader { table: Table::new(), families, advice, refused: 0, changes };
-        if args.files.is_empty() {
-            loader.embedded(args)?;
+        if source.files.is_empty() {
+            loader.embedded(&source.read)?;
             let name = "embedded".to_owned();
-            return Self { table: loader.table, name, ids: None }.split(args.split);
+            return Self { table: loader.table, name, ids: None }.split(*split);
         }
-        if args.files.iter().filter(|path| is_stdin(path)).count() > 1 {
+        if source.files.iter().filter(|path| is_stdin(path)).count() > 1 {
             return Err(CliError::new("--routes - was given twice: standard input is read once"));
         }
-        let mut options = options(args);
+        let mut options = source.read.options();
         options.default_family = named.and_then(FamilyArgs::only);
-        for path in &args.files {
+        for path in &source.files {
             loader.file(path, &options)?;
         }
-        let names: Vec<_> = args.files.iter().map(|path| display_name(path)).collect();
-        Self { table: loader.table, name: names.join(" + "), ids: None }.split(args.split)
+        let names: Vec<_> = source.files.iter().map(|path| display_name(path)).collect();
+        Self { table: loader.table, name: names.join(" + "), ids: None }.split(*split)
     }
 
     /// Splits the table's IPv4 prefixes, if `--split` was given. A next hop that splitting adds is
@@ -298,12 +299,12 @@ impl Routes {
     /// # Errors
     /// If the file cannot be opened again.
     pub fn use_ids(&mut self, args: &RoutesArgs) -> Result<(), CliError> {
-        let Some(path) = &args.table else { return Ok(()) };
+        let Some(path) = &args.source.table else { return Ok(()) };
         if args.split.is_some() {
             warn("--split: the compiled form in the file is left out");
             return Ok(());
         }
-        let file = table_file::open(args, path)?;
+        let file = table_file::open(&args.source, path)?;
         let (ipv4, ipv6) = (table_file::ids(&file)?, table_file::ids(&file)?);
         self.ids = Some(Ids { file, ipv4, ipv6 });
         Ok(())
@@ -363,17 +364,6 @@ impl Routes {
     }
 }
 
-/// Returns the options with which files are read.
-pub fn options(args: &RoutesArgs) -> Options {
-    let mut options = Options::default();
-    options.peer = args.peer;
-    options.value = args.value.unwrap_or_default();
-    options.lenient = args.lenient;
-    options.mask_host_bits = args.mask;
-    options.ip_table = args.ip_table.clone().unwrap_or_default();
-    options
-}
-
 /// Name of a path in headings and messages: exact, so escape it with [`printable`] on a terminal.
 pub fn display_name(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
@@ -405,12 +395,10 @@ pub fn load(
 
 impl Loader<'_> {
     /// Loads the embedded tables that are needed.
-    fn embedded(&mut self, args: &RoutesArgs) -> Result<(), CliError> {
-        if args.peer.is_some() {
-            return Err(CliError::new("--peer needs --routes: the embedded tables have no peers"));
-        }
-        if args.value.is_some() {
-            return Err(CliError::new("--value needs --routes: the embedded tables have no paths"));
+    fn embedded(&mut self, read: &ReadArgs) -> Result<(), CliError> {
+        if let Some((option, noun)) = read.of_files().next() {
+            let problem = format!("{option} needs --routes: the embedded tables have no {noun}");
+            return Err(CliError::new(problem));
         }
         // The tables share one numbering of next hops. IPv6 comes first, so that its few next hops
         // get numbers of 16 bits, which more engines can store.
@@ -427,9 +415,6 @@ impl Loader<'_> {
     fn file(&mut self, path: &Path, options: &Options) -> Result<(), CliError> {
         let name = display_name(path);
         let report = self.input(&name, None, |sink| load(path, options, sink))?;
-        if !report.read_as.is_empty() {
-            warn(format_args!("{}: read as {}", printable(&name), report.read_as));
-        }
         print_report(&name, &report, self.families);
         let kept = report.announced - self.refused.min(report.announced);
         if self.refused > 0 && kept == 0 {
@@ -492,6 +477,10 @@ impl Families {
 /// Prints the chosen peers and the skipped content of an input on standard error.
 pub fn print_report(name: &str, report: &Report, families: Families) {
     let name = printable(name);
+    if !report.format.has_routes() && !report.is_list {
+        let (read_as, rows) = (printable(&report.read_as), plural(report.rows, "row"));
+        warn(format_args!("{name}: read as {read_as}: {rows}"));
+    }
     let peer = |position: Option<usize>| position.and_then(|n| report.peers.get(n));
     let ipv4 = peer(report.chosen.ipv4).filter(|_| families.ipv4);
     let ipv6 = peer(report.chosen.ipv6).filter(|_| families.ipv6);

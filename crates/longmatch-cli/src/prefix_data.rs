@@ -5,18 +5,17 @@ use std::path::Path;
 
 use longmatch::file::FileError;
 use longmatch::table::PrefixData;
-use longmatch_feed::{DataLoader, DataReport, printable};
+use longmatch_feed::{DataLoader, Report, printable};
 
 use crate::error::{Advice, CliError};
-use crate::input::{self, Families, display_name, is_stdin};
-use crate::output::warn;
+use crate::input::{display_name, is_stdin};
 use crate::progress::Progress;
 
 /// Loads a file, or standard input for `-`.
 ///
 /// # Errors
 /// If the file cannot be read, is damaged (unless the loader is lenient) or does not fit its options.
-pub fn load(loader: &mut DataLoader, path: &Path, advice: Advice) -> Result<DataReport, CliError> {
+pub fn load(loader: &mut DataLoader, path: &Path, advice: Advice) -> Result<Report, CliError> {
     let name = display_name(path);
     let progress = Progress::new(format!("loading {}", printable(&name)), None, "rows");
     let report = match is_stdin(path) {
@@ -33,20 +32,6 @@ pub fn load(loader: &mut DataLoader, path: &Path, advice: Advice) -> Result<Data
 /// If the rows of different files do not fit together.
 pub fn finish(loader: DataLoader, advice: Advice) -> Result<PrefixData, CliError> {
     loader.finish().map_err(|error| CliError::load(&error, advice))
-}
-
-/// Prints the chosen peers and what was skipped of an input on standard error.
-pub fn print_report(name: &str, report: &DataReport, families: Families) {
-    match &report.routes {
-        Some(routes) => input::print_report(name, routes, families),
-        None => report
-            .warnings()
-            .iter()
-            .for_each(|warning| warn(format_args!("{}: {warning}", printable(name)))),
-    }
-    if let Some(error) = &report.first_damage {
-        warn(input::first_damage(error, report.damaged));
-    }
 }
 
 /// An error of a table file, whose message has the path.

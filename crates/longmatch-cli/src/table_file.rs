@@ -8,7 +8,7 @@ use longmatch::{
     Answers, CompileError, Corrupt, Engine, Lookup, MemoryUsage, NextHopId, Rib, Structure, Table,
 };
 
-use crate::args::RoutesArgs;
+use crate::args::SourceArgs;
 use crate::error::CliError;
 use crate::input::{CliFamily, Families, is_stdin};
 use crate::prefix_data;
@@ -17,17 +17,10 @@ use crate::prefix_data;
 ///
 /// # Errors
 /// If it cannot be opened, is no table or is damaged, or if an option does not apply to tables.
-pub fn open(args: &RoutesArgs, path: &Path) -> Result<FileTable, CliError> {
-    for (given, option, what) in [
-        (args.peer.is_some(), "--peer", "peers"),
-        (args.ip_table.is_some(), "--ip-table", "tables of 'ip route'"),
-        (args.value.is_some(), "--value", "AS paths"),
-        (args.mask, "--mask", "host bits"),
-    ] {
-        if given {
-            let problem = format!("{option} needs --routes: a compiled table has no {what}");
-            return Err(CliError::new(problem));
-        }
+pub fn open(args: &SourceArgs, path: &Path) -> Result<FileTable, CliError> {
+    if let Some((option, noun)) = args.read.of_files().next() {
+        let problem = format!("{option} needs --routes: a compiled table has no {noun}");
+        return Err(CliError::new(problem));
     }
     if is_stdin(path) {
         return Err(CliError::new("--table - is not possible: a table is a file that is mapped"));

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use longmatch::{Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, Prefix, Route};
 use longmatch_feed::{Event, FeedError, Options, Report, SinkError, printable};
 
-use crate::args::RoutesArgs;
+use crate::args::ReadArgs;
 use crate::error::{Advice, CliError};
-use crate::input::{Families, Routes, display_name, load, options, print_report};
+use crate::input::{Families, Routes, display_name, load, print_report};
 use crate::output::{plural, thousands, warn};
 use crate::progress::Progress;
 
@@ -56,12 +56,12 @@ impl Updates {
     /// more updates than the limit.
     pub fn load(
         paths: &[PathBuf],
-        args: &RoutesArgs,
+        args: &ReadArgs,
         routes: &Routes,
         families: Families,
     ) -> Result<Self, CliError> {
         let mut updates = Self::new(routes, families);
-        let options = options(args);
+        let options = args.options();
         for path in paths {
             updates.file(path, &options)?;
         }

@@ -304,6 +304,7 @@ fn into_store(
         Found::Whole(format) | Found::Routes(format, _) => format,
     };
     report.format = whole_format;
+    report.read_as = whole_format.to_string();
     let bytes = whole(&mut opened, options.limits.spool)?;
     report.bytes = bytes.len() as u64;
     report.input_bytes = opened.taken.get();

@@ -74,7 +74,7 @@ fn ip_route_json() {
 /// Configurations of Click are refused, and a script makes lines of their routes.
 #[test]
 fn routes_of_a_click_configuration() {
-    for format in [Format::Auto, Format::Text, Format::Data] {
+    for format in [Format::Auto, Format::Routes, Format::Csv] {
         let mut options = Options::default();
         options.format = format;
         let error = load_path(sample("router.click"), &options, &mut Routes::default());

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::args::CompileArgs;
 use crate::error::{Advice, CliError, Outcome, Status};
 use crate::input::{self, Families, display_name, is_stdin};
-use crate::output::{Align, Grid, Out, bytes, plural, warn};
+use crate::output::{Align, Grid, Out, bytes, plural};
 use crate::prefix_data;
 use crate::progress::Progress;
 
@@ -117,8 +117,8 @@ fn load(args: &CompileArgs) -> Result<PrefixData, CliError> {
     if args.files.iter().filter(|path| is_stdin(path)).count() > 1 {
         return Err(CliError::new("--routes - was given twice: standard input is read once"));
     }
-    let mut loader = DataLoader::new(args.data_options());
-    let advice = Advice { lenient: !args.lenient, families: true };
+    let mut loader = DataLoader::new(args.options());
+    let advice = Advice { lenient: !args.read.rows.lenient, families: true };
     if args.files.is_empty() {
         for (name, bytes) in input::embedded_tables() {
             let progress = Progress::new(format!("loading {name}"), None, "routes");
@@ -129,12 +129,7 @@ fn load(args: &CompileArgs) -> Result<PrefixData, CliError> {
     }
     for path in &args.files {
         let report = prefix_data::load(&mut loader, path, advice)?;
-        let name = display_name(path);
-        if report.routes.is_none() {
-            let (name, read_as) = (printable(&name), printable(&report.read_as));
-            warn(format_args!("{name}: read as {read_as}: {}", plural(report.rows, "row")));
-        }
-        prefix_data::print_report(&name, &report, Families::BOTH);
+        input::print_report(&display_name(path), &report, Families::BOTH);
     }
     prefix_data::finish(loader, advice)
 }

@@ -8,7 +8,7 @@ use crate::show::{check, error};
 /// A small input of each listing: its name, its text, its columns and its rows.
 pub const LISTINGS: [(&str, &str, &str, &[&str]); 15] = [
     (
-        "netstat -rn",
+        "netstat",
         "Kernel IP routing table\n\
          Destination     Gateway         Genmask         Flags   MSS Window  irtt Iface\n\
          0.0.0.0         192.0.2.1       0.0.0.0         UG        0 0          0 eth0\n\
@@ -22,7 +22,7 @@ pub const LISTINGS: [(&str, &str, &str, &[&str]); 15] = [
         &["0.0.0.0/0 192.0.2.1", "198.51.100.0/24 eth1", "::/0 fe80::1", "2001:db8::/32 eth0"],
     ),
     (
-        "netstat -rn",
+        "netstat",
         "Routing tables\n\nInternet:\n\
          Destination        Gateway            Flags               Netif Expire\n\
          default            192.0.2.1          UGScg                 en0\n\
@@ -72,7 +72,7 @@ pub const LISTINGS: [(&str, &str, &str, &[&str]); 15] = [
         &["192.0.2.0/24 bad|~", "198.51.100.0/24 bad|x", "203.0.113.1/32 good|~"],
     ),
     (
-        "iptables-save",
+        "iptables",
         "*filter\n:INPUT ACCEPT [0:0]\n[1:2] -A INPUT -s 192.0.2.0/24 -j DROP\n\
          -A INPUT ! -s 10.0.0.0/8 -d 198.51.100.7/32 -m comment --comment \"-s x -j y\" -j LOG\n\
          -A INPUT -s 192.0.2.0/24 -j ACCEPT\n-A INPUT -i lo -j ACCEPT\n\
@@ -81,7 +81,7 @@ pub const LISTINGS: [(&str, &str, &str, &[&str]); 15] = [
         &["192.0.2.0/24 INPUT|DROP", "198.51.100.7/32 INPUT|LOG", "203.0.113.0/31 FORWARD|other"],
     ),
     (
-        "nft list",
+        "nft",
         "table inet filter {\n\tset bad {\n\t\ttype ipv4_addr\n\t\tflags interval,timeout\n\
          \t\telements = { 192.0.2.0/24, 198.51.100.1-198.51.100.2 timeout 1h expires 5m,\n\
          \t\t\t     203.0.113.7 comment \"a, b }\" }\n\t}\n\
@@ -100,7 +100,7 @@ pub const LISTINGS: [(&str, &str, &str, &[&str]); 15] = [
         ],
     ),
     (
-        "a RIS whois dump",
+        "ris-whois",
         "% This is a dump\n%\n64496\t192.0.2.0/24\t300\n{64496,64497}\t198.51.100.0/24\t5\n\
          % end\n64498\t2001:db8::/32\t7\n",
         "asn:u64 peers:u64",
@@ -114,7 +114,7 @@ pub const LISTINGS: [(&str, &str, &str, &[&str]); 15] = [
         &["192.0.2.0/24 Example Corp London", "198.51.100.0/24 Example", "2001:db8::/32 Two Words"],
     ),
     (
-        "JSON",
+        "json",
         "{\"status\": \"ok\", \"data\": {\"resource\": \"64496\", \"prefixes\": [\n\
          {\"prefix\": \"192.0.2.0/24\", \"timelines\": [{\"starttime\": \"2026-01-01\"}]},\n\
          {\"prefix\": \"2001:db8::/32\", \"peers\": 7}]}}\n",
@@ -122,20 +122,20 @@ pub const LISTINGS: [(&str, &str, &str, &[&str]); 15] = [
         &["192.0.2.0/24 ~", "2001:db8::/32 7"],
     ),
     (
-        "JSON",
+        "json",
         "{\"data\": {\"bgp_state\": [{\"target_prefix\": \"192.0.2.0/24\", \"source_id\": \"x\",\n\
          \"path\": [64497, 64496], \"community\": [\"64497:1\", \"64497:2\"]}]}}\n",
         "source_id:string path:string community:string origin_as:u64",
         &["192.0.2.0/24 x|64497 64496|64497:1 64497:2|64496"],
     ),
     (
-        "JSON",
+        "json",
         "{\"data\": {\"prefixes\": {\"v4\": {\"originating\": [\"192.0.2.0/24\"], \"transiting\": []}}}}\n",
         "list:string",
         &["192.0.2.0/24 originating"],
     ),
     (
-        "JSON",
+        "json",
         "{\"net\": \"192.0.2.0/24\", \"up\": true, \"gw\": \"192.0.2.1\"}\n{\"net\": \"198.51.100.7\", \"n\": -1}\n",
         "up:string gw:string n:i64",
         &["192.0.2.0/24 true|192.0.2.1|~", "198.51.100.7/32 ~|~|-1"],
@@ -172,7 +172,7 @@ fn every_format_has_its_columns() {
 #[test]
 fn formats_are_recognised_in_any_dress() {
     // JSON has no comments.
-    for (format, text, _, rows) in LISTINGS.into_iter().filter(|(format, ..)| *format != "JSON") {
+    for (format, text, _, rows) in LISTINGS.into_iter().filter(|(format, ..)| *format != "json") {
         let dressed = [
             text.to_owned(),
             format!("\u{feff}{text}"),
@@ -186,7 +186,7 @@ fn formats_are_recognised_in_any_dress() {
             }
             for file in files {
                 let (routes, report) = common::load(&file).unwrap();
-                assert_eq!((report.format, &*report.read_as), (Format::Data, format), "{text:?}");
+                assert_eq!(report.read_as, format, "{text:?}");
                 assert_eq!(routes.0.len(), rows.len(), "{text:?}");
             }
         }
@@ -195,17 +195,17 @@ fn formats_are_recognised_in_any_dress() {
 
 #[test]
 fn json_is_recognised_by_a_prefix_in_it() {
-    for (_, text, _, rows) in LISTINGS.into_iter().filter(|(format, ..)| *format == "JSON") {
+    for (_, text, _, rows) in LISTINGS.into_iter().filter(|(format, ..)| *format == "json") {
         for text in [text.to_owned(), format!("\u{feff}{text}"), text.replace('\n', "\r\n")] {
             let (routes, report) = common::load(text.as_bytes()).unwrap();
-            assert_eq!((report.format, &*report.read_as), (Format::Data, "JSON"));
+            assert_eq!(report.format, Format::Json);
             assert_eq!(routes.0.len(), rows.len());
         }
     }
     let wrong = error("[{\"prefix\": \"192.0.2.0/24\"},\n {\"prefix\": \"192.0.2.1/24\"}]");
     let expected =
         "input: line 2: column 'prefix': '192.0.2.1/24' is not a prefix, an address or a range";
-    assert!(wrong.starts_with(expected) && wrong.ends_with("(read as JSON)"), "{wrong}");
+    assert!(wrong.starts_with(expected) && wrong.ends_with("(read as json)"), "{wrong}");
     let cut = error("[{\"prefix\": \"192.0.2.0/24\"}, {\"prefix\": ");
     assert!(cut.contains("line 1: the JSON cannot be read: EOF while parsing"), "{cut}");
     let deep = format!("[\"192.0.2.0/24\",{}", "[".repeat(100_000));

@@ -57,7 +57,7 @@ fn try_all(bytes: &[u8]) {
         let _ = load_with(bytes, &options);
         options.value = Some(RouteValue::OriginAs);
         let _ = load_with(bytes, &options);
-        let _ = common::load_with(bytes, &options.input);
+        let _ = common::load_with(bytes, &options);
     }
 }
 
@@ -108,7 +108,7 @@ fn mutations(seed: u64, count: usize) {
                 options.value = Some(RouteValue::OriginAs);
             }
             let _ = load_with(&bytes, &options);
-            let _ = common::load_with(&bytes, &options.input);
+            let _ = common::load_with(&bytes, &options);
         }
     }
 }
@@ -137,8 +137,8 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Random, all: &[(&str, Vec<u8>)]) {
 /// Every format as every other one, by name.
 #[test]
 fn named_formats_do_not_panic() {
-    use Format::{Compiled, Delimited, List, Mmdb, Pfx2As, PyAsn, Routes};
-    for format in [Delimited, List, PyAsn, Pfx2As, Routes, Mmdb, Compiled] {
+    use Format::{Compiled, Csv, List, Mmdb, Pfx2As, PyAsn, Routes};
+    for format in [Csv, List, PyAsn, Pfx2As, Routes, Mmdb, Compiled] {
         for (name, bytes) in inputs() {
             let mut options = Options::default();
             options.format = format;
@@ -146,7 +146,7 @@ fn named_formats_do_not_panic() {
                 (name, format),
                 ("mmdb", Mmdb)
                     | ("compiled", Compiled)
-                    | ("csv", Delimited)
+                    | ("csv", Csv)
                     | ("list", List)
                     | ("pyasn", PyAsn)
                     | ("pfx2as", Pfx2As)

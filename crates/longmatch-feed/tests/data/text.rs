@@ -121,13 +121,13 @@ fn lists_are_sets() {
 fn tables_of_pyasn_and_caida() {
     check(
         "; IP-ASN32-DAT file\n; Original\n1.0.0.0/24\t13335\n2001:db8::/32\t64500\n",
-        "pyasn text",
+        "pyasn",
         "asn:u64",
         &["1.0.0.0/24 13335", "2001:db8::/32 64500"],
     );
     check(
         "1.0.0.0\t24\t13335\n1.0.4.0\t22\t1_2\n1.0.8.0\t24\t3,4_5\n2001:db8::\t32\t6\n",
-        "CAIDA's prefix to AS mapping",
+        "pfx2as",
         "asn:string",
         &["1.0.0.0/24 13335", "1.0.4.0/22 1_2", "1.0.8.0/24 3,4_5", "2001:db8::/32 6"],
     );

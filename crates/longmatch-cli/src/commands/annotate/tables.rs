@@ -7,7 +7,7 @@ use longmatch::file::{FileSpec, FileTable};
 use longmatch::table::{Cell, Column, ColumnType, PrefixData, Row};
 use longmatch::{Answers, IpPrefix, NextHopId, Rib};
 use longmatch_feed::{
-    DataLoader, DataOptions, Event, Options, Sink, SinkError, load_bytes, printable,
+    DataLoader, Event, Options, Sink, SinkError, load_bytes, printable,
 };
 
 use crate::args::AnnotateArgs;

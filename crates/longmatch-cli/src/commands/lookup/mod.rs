@@ -13,12 +13,12 @@ use std::io::Write;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use longmatch::table::{ColumnType, PrefixData};
-use longmatch_feed::{DataLoader, DataOptions, printable};
+use longmatch::table::PrefixData;
+use longmatch_feed::{DataLoader, printable};
 
 use self::answer::{Answered, Answerer, Source, Tally};
 use self::query::{Query, Rules};
-use crate::args::LookupArgs;
+use crate::args::{LookupArgs, RoutesArgs};
 use crate::error::{Advice, CliError, Outcome, Status};
 use crate::input::{self, Families, display_name, is_stdin};
 use crate::output::{Out, plural, warn};
@@ -120,13 +120,13 @@ fn families(asked: &[Asked<'_>], args: &LookupArgs) -> Families {
 /// Loads what queries are answered from.
 fn source(args: &LookupArgs, families: Families) -> Result<Source, CliError> {
     let options = &args.routes;
-    if let Some(path) = options.table.as_ref().filter(|_| options.split.is_none()) {
+    if let Some(path) = &options.table {
         return Ok(Source::File(table_file::open(options, path)?));
     }
-    if options.files.is_empty() || options.split.is_some() {
-        let routes = input::Routes::load_as(options, families, Some(args.families))?;
-        let field = if options.files.is_empty() { "value" } else { "next_hop" };
-        return Ok(Source::Routes(routes::Routes::new(routes.table), field));
+    if options.files.is_empty() {
+        let args_of_routes = RoutesArgs { source: options.clone(), split: None };
+        let routes = input::Routes::load_as(&args_of_routes, families, Some(args.families))?;
+        return Ok(Source::Routes(routes::Routes::new(routes.table), "value"));
     }
     let data = load(args, families)?;
     let columns = data.columns().to_vec();
@@ -135,17 +135,13 @@ fn source(args: &LookupArgs, families: Families) -> Result<Source, CliError> {
 
 /// Loads the files of the command line. Prints the chosen peers and warnings on standard error.
 fn load(args: &LookupArgs, families: Families) -> Result<PrefixData, CliError> {
-    let mut options = DataOptions::default();
-    options.value = Some(args.routes.value.unwrap_or_default());
-    // A next hop stays as it is written, also if all are numbers.
-    options.types = vec![("next_hop".to_owned(), ColumnType::String)];
-    options.input = input::options(&args.routes);
-    options.input.default_family = args.families.only();
-    let advice = Advice { lenient: !args.routes.lenient, families: true };
+    let mut options = args.routes.read.options();
+    options.default_family = args.families.only();
+    let advice = Advice { lenient: !options.lenient, families: true };
     let mut loader = DataLoader::new(options);
     for path in &args.routes.files {
         let report = prefix_data::load(&mut loader, path, advice)?;
-        prefix_data::print_report(&display_name(path), &report, families);
+        input::print_report(&display_name(path), &report, families);
     }
     let data = prefix_data::finish(loader, advice)?;
     let (ipv4, ipv6) = (data.table().ipv4(), data.table().ipv6());

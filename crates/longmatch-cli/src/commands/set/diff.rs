@@ -6,11 +6,11 @@ use std::path::Path;
 use longmatch::set::AddressRange;
 use longmatch::table::UnionItem;
 use longmatch::{IpPrefix, Table};
-use longmatch_feed::{FeedError, LineError, ListEntries, Options, Problem, Report, printable};
+use longmatch_feed::{FeedError, LineError, ListEntries, Problem, Report, printable};
 use serde::{Serialize, Serializer};
 
 use super::input::{in_threads, lists};
-use crate::args::{DiffArgs, ReadArgs};
+use crate::args::{DiffArgs, SetReadArgs};
 use crate::error::{Advice, CliError, Outcome, Status};
 use crate::input::{Families, display_name, load, print_report};
 use crate::output::{Align, Grid, Out, thousands};
@@ -62,10 +62,8 @@ fn is_ipv4(prefix: IpPrefix) -> bool {
 
 /// Loads two tables of routes at the same time; returns also whether they have values, which two lists do
 /// not have.
-fn of_routes(files: [&Path; 2], args: &ReadArgs) -> Result<([Routes; 2], bool), CliError> {
-    let mut options = Options::default();
-    options.lenient = args.lenient;
-    options.mask_host_bits = args.mask;
+fn of_routes(files: [&Path; 2], args: &SetReadArgs) -> Result<([Routes; 2], bool), CliError> {
+    let mut options = args.source.options();
     options.default_family = args.families.only();
     let work = |path: &Path| -> Result<(Routes, Report), FeedError> {
         let mut table = Routes::new();
@@ -93,17 +91,17 @@ fn of_routes(files: [&Path; 2], args: &ReadArgs) -> Result<([Routes; 2], bool), 
 }
 
 /// Reports a table that could not be read, with the options that help.
-fn refused(error: &FeedError, args: &ReadArgs) -> CliError {
+fn refused(error: &FeedError, args: &SetReadArgs) -> CliError {
     match &error.problem {
         Problem::Line(LineError::MissingNextHop) => {
             CliError::new(format!("{error} (--prefixes compares lists without next hops)"))
         }
-        _ => CliError::load(error, Advice { lenient: !args.lenient, families: true }),
+        _ => CliError::load(error, Advice { lenient: !args.source.rows.lenient, families: true }),
     }
 }
 
 /// Reads two lists as tables without values.
-fn of_lists(files: [&Path; 2], args: &ReadArgs) -> Result<[Routes; 2], CliError> {
+fn of_lists(files: [&Path; 2], args: &SetReadArgs) -> Result<[Routes; 2], CliError> {
     let mut tables = [Routes::new(), Routes::new()];
     for (ListEntries { ipv4, ipv6, .. }, table) in lists(&files, args)?.into_iter().zip(&mut tables)
     {

@@ -1,87 +1,78 @@
 //! Reads the lists of the command line, several at a time.
 
 use std::io;
-use std::mem;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use longmatch::Family;
-use longmatch::set::{AddressRange, AddressSet};
-use longmatch_feed::{
-    FeedError, ListEntries, ListOptions, ListReport, printable, read_list, read_list_path,
-};
+use longmatch_feed::{ListEntries, Report, read_list, read_list_path};
 
 use super::ip_set::IpSet;
-use crate::args::ReadArgs;
+use crate::args::SetReadArgs;
 use crate::error::{Advice, CliError};
-use crate::input::{Families, display_name, first_damage, is_stdin, print_report};
-use crate::output::warn;
+use crate::input::{Families, display_name, is_stdin, print_report};
 
-/// Entries of a list that are kept before equal and neighbouring ones are joined.
-const KEPT: usize = 1 << 22;
-
-/// Reads lists as sets; each with the number of its entries.
+/// Reads inputs as sets; each with the number of its entries.
 ///
 /// # Errors
-/// If a list cannot be read, or standard input was given twice.
+/// If an input cannot be read, or standard input was given twice.
 pub fn sets(
     files: &[impl AsRef<Path> + Sync],
-    args: &ReadArgs,
+    args: &SetReadArgs,
 ) -> Result<Vec<(IpSet, u64)>, CliError> {
     let families = Families::from(args.families);
-    let read = |path: &Path| {
-        let (mut ipv4, mut ipv6) = (Compaction::new(), Compaction::new());
-        let mut entries = ListEntries::default();
-        let report = read_one(path, args, &mut entries, &mut |entries| {
-            ipv4.reduce(&mut entries.ipv4);
-            ipv6.reduce(&mut entries.ipv6);
-        })?;
-        Ok((IpSet::of(entries, families), report))
-    };
-    let read = each(files, args, read)?;
-    let wanted = |report: &ListReport| {
-        u64::from(families.ipv4) * report.ipv4 + u64::from(families.ipv6) * report.ipv6
-    };
-    Ok(read.into_iter().map(|(set, report)| (set, wanted(&report))).collect())
+    let read = each(files, args, ListEntries::joined)?.into_iter().map(|(entries, report)| {
+        let rows = [report.rows - report.rows_ipv6, report.rows_ipv6];
+        let wanted =
+            u64::from(families.ipv4) * rows[0] + u64::from(families.ipv6) * rows[1];
+        (IpSet::of(entries, families), wanted)
+    });
+    Ok(read.collect())
 }
 
-/// Reads lists with their entries as they are.
+/// Reads inputs with their entries as they are.
 ///
 /// # Errors
 /// As [`sets`].
 pub fn lists(
     files: &[impl AsRef<Path> + Sync],
-    args: &ReadArgs,
+    args: &SetReadArgs,
 ) -> Result<Vec<ListEntries>, CliError> {
     let families = Families::from(args.families);
-    let read = |path: &Path| {
-        let mut entries = ListEntries::default();
-        let report = read_one(path, args, &mut entries, &mut |entries| {
-            if !families.ipv4 {
-                entries.ipv4.clear();
-            }
-            if !families.ipv6 {
-                entries.ipv6.clear();
-            }
-        })?;
-        Ok((entries, report))
-    };
-    Ok(each(files, args, read)?.into_iter().map(|(entries, _)| entries).collect())
+    let read = each(files, args, ListEntries::default)?.into_iter().map(|(mut entries, _)| {
+        if !families.ipv4 {
+            entries.ipv4.clear();
+        }
+        if !families.ipv6 {
+            entries.ipv6.clear();
+        }
+        entries
+    });
+    Ok(read.collect())
 }
 
-/// Reads inputs in threads, and prints what their reports have to say, in order.
-fn each<T: Send>(
+/// Reads inputs in threads, and prints their reports in order.
+fn each(
     files: &[impl AsRef<Path> + Sync],
-    args: &ReadArgs,
-    read: impl Fn(&Path) -> Result<(T, ListReport), FeedError> + Sync,
-) -> Result<Vec<(T, ListReport)>, CliError> {
+    args: &SetReadArgs,
+    entries: fn() -> ListEntries,
+) -> Result<Vec<(ListEntries, Report)>, CliError> {
+    let mut options = args.source.options();
+    options.default_family = args.families.only();
+    let read = |path: &Path| match is_stdin(path) {
+        true => {
+            let name = display_name(path);
+            read_list(io::stdin().lock(), Some(&name), &options, entries())
+        }
+        false => read_list_path(path, &options, entries()),
+    };
     let mut all = Vec::new();
     for (result, path) in in_threads(files, read)?.into_iter().zip(files) {
-        let (value, report) = result.map_err(|error| refused(&error, args))?;
-        say(&display_name(path.as_ref()), &report);
-        all.push((value, report));
+        let advice = Advice { lenient: !options.lenient, families: true };
+        let (entries, report) = result.map_err(|error| CliError::load(&error, advice))?;
+        print_report(&display_name(path.as_ref()), &report, Families::BOTH);
+        all.push((entries, report));
     }
     Ok(all)
 }
@@ -121,80 +112,9 @@ pub fn in_threads<T: Send>(
     Ok(done.map(|it| it.expect("every path was worked on")).collect())
 }
 
-fn read_one(
-    path: &Path,
-    args: &ReadArgs,
-    entries: &mut ListEntries,
-    on_block: &mut dyn FnMut(&mut ListEntries),
-) -> Result<ListReport, FeedError> {
-    let mut options = ListOptions::default();
-    options.lenient = args.lenient;
-    options.mask_host_bits = args.mask;
-    options.first_word = args.first_word;
-    match is_stdin(path) {
-        true => {
-            let name = display_name(path);
-            read_list(io::stdin().lock(), Some(&name), &options, entries, on_block)
-        }
-        false => read_list_path(path, &options, entries, on_block),
-    }
-}
-
-/// Prints what was skipped on standard error.
-fn say(name: &str, report: &ListReport) {
-    if let Some(routes) = &report.routes {
-        return print_report(name, routes, Families::BOTH);
-    }
-    for warning in report.warnings() {
-        warn(format_args!("{}: {warning}", printable(name)));
-    }
-    if let Some(error) = &report.first_damage {
-        warn(first_damage(error, report.damaged));
-    }
-}
-
-/// Reports a list that could not be read, with the options that help.
-fn refused(error: &FeedError, args: &ReadArgs) -> CliError {
-    CliError::load(error, Advice { lenient: !args.lenient, families: false })
-}
-
-/// Joins the entries of a list when there are twice as many as after the last time, so that the
-/// memory is that of the set and not of a list that repeats its addresses.
-struct Compaction {
-    limit: usize,
-}
-
-impl Compaction {
-    fn new() -> Self {
-        Self { limit: KEPT }
-    }
-
-    fn reduce<F: Family>(&mut self, entries: &mut Vec<AddressRange<F>>) {
-        if entries.len() < self.limit {
-            return;
-        }
-        *entries = AddressSet::from(mem::take(entries)).into();
-        self.limit = KEPT.max(entries.len() * 2);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use longmatch::Ipv4;
-
-    #[test]
-    fn repeated_entries_are_joined() {
-        let mut compaction = Compaction { limit: 4 };
-        let range = |n| AddressRange::<Ipv4>::from_bits(n, n).unwrap();
-        let mut entries = vec![range(7); 3];
-        compaction.reduce(&mut entries);
-        assert_eq!(entries.len(), 3);
-        entries.push(range(8));
-        compaction.reduce(&mut entries);
-        assert_eq!(entries, [AddressRange::from_bits(7, 8).unwrap()]);
-        assert_eq!(compaction.limit, KEPT);
-    }
 
     #[test]
     fn work_is_done_once_for_each_path_in_order() {

@@ -16,7 +16,7 @@ use longmatch_feed::IpFamily;
 use self::ip_set::IpSet;
 use self::output::{Form, Printer};
 use crate::args::{
-    AggregateArgs, ComplementArgs, FormArgs, ListArgs, ReadArgs, SetArgs, SetCommand, SplitArgs,
+    AggregateArgs, ComplementArgs, FormArgs, ListArgs, SetArgs, SetCommand, SetReadArgs, SplitArgs,
 };
 use crate::error::{CliError, Outcome, Status};
 use crate::input::Families;
@@ -65,7 +65,7 @@ fn print(set: &IpSet, form: FormArgs) -> Outcome {
 /// Combines lists from the left.
 fn combine(
     files: &[impl AsRef<Path> + Sync],
-    read: &ReadArgs,
+    read: &SetReadArgs,
     form: FormArgs,
     operation: impl Fn(&IpSet, &IpSet) -> IpSet,
 ) -> Outcome {
