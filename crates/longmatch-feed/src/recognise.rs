@@ -45,11 +45,11 @@ pub(crate) enum Found {
 /// Binary formats come first: a compiled table by its first bytes, a MaxMind DB by the marker near its end, because its
 /// search tree may begin like MRT, and MRT by its first two records.
 pub(crate) fn recognise(opened: &mut Opened<'_>, job: &Job<'_>) -> Result<Found, FeedError> {
+    let named = job.options.format;
+    let limits = job.options.limits;
     if let Some(found) = recognise_text(opened, job.options)? {
         return Ok(found);
     }
-    let named = job.options.format;
-    let limits = job.options.limits;
     let marked = match (job.source, opened.codec) {
         (Source::Bytes(bytes), None) => mmdb::looks_like(bytes),
         (Source::Path(path), None) => tail(path).is_ok_and(|tail| mmdb::looks_like(&tail)),
@@ -63,7 +63,11 @@ pub(crate) fn recognise(opened: &mut Opened<'_>, job: &Job<'_>) -> Result<Found,
         || mrt::looks_like(opened.input.window());
     match named {
         Format::Auto | Format::Routes if is_mrt => Ok(Found::Routes(Format::Mrt, true)),
-        _ => Err(FeedError::at(Place::Byte(0), binary(opened.input.window()))),
+        _ => {
+            let name = other_format(opened.input.window());
+            let problem = name.map_or(Problem::UnknownFormat, |name| Problem::OtherFormat { name });
+            Err(FeedError::at(Place::Byte(0), problem))
+        }
     }
 }
 
@@ -77,15 +81,16 @@ fn tail(path: &std::path::Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The problem of bytes that no format has.
-fn binary(head: &[u8]) -> Problem {
-    let name = match head {
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16 text: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)",
+/// The name of a known format that has no reader here, with a way to one that has.
+fn other_format(head: &[u8]) -> Option<&'static str> {
+    Some(match head {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            "UTF-16 text: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)"
+        }
         _ if head.get(257..262) == Some(b"ustar") => "a tar archive: unpack it and name a file in it",
         [b'P', b'A', b'R', b'1', ..] => "Parquet: export the columns as CSV",
-        _ => return Problem::UnknownFormat,
-    };
-    Problem::OtherFormat { name }
+        _ => return None,
+    })
 }
 
 /// Recognises a format of text, and those that an option names; `None` for binary formats that the first bytes do not
@@ -113,7 +118,8 @@ pub(crate) fn recognise_text(
         return Err(FeedError::stream(0, explain(error, opened.codec)));
     }
     let head = &input.window()[..have.min(LOOKAHEAD)];
-    let is_binary = memchr::memchr(0, &head[..head.len().min(512)]).is_some()
+    let is_binary = head[..head.len().min(mrt::HEADER_LEN)].contains(&0)
+        || other_format(head).is_some()
         || mrt::begins(&mut opened.input, options.limits.record).is_some();
     if is_binary && matches!(named, Format::Auto | Format::Routes) {
         return Ok(None);
@@ -140,7 +146,7 @@ fn text(head: &[u8], ends: bool, options: &Options) -> Result<Found, DataError> 
         return Ok(found);
     }
     let semicolons = lines.semicolons;
-    if lines.list.is_empty() || lines.are(is_list_line) {
+    if lines.list.is_empty() || lines.are_list() {
         return Ok(Found::Shape(Shape::list(semicolons)));
     }
     if json::looks_like(head) {
@@ -237,6 +243,14 @@ impl<'a> Lines<'a> {
             && 4 * several >= self.list.len()
             && self.list.iter().all(|line| is_text(line))
             && self.list.iter().all(|line| is_text_line(line) || is_route_line(line))
+    }
+
+    /// Whether the lines are a list: half of them, and nearly all if others are routes.
+    fn are_list(&self) -> bool {
+        let list = self.list.iter().filter(|line| is_list_line(line)).count();
+        let is_route = |line: &str| is_route_line(line) && !is_list_line(line);
+        self.are(is_list_line)
+            && (10 * list >= 9 * self.list.len() || !self.list.iter().any(|line| is_route(line)))
     }
 
     /// The format of lines of routes, unless their words have another meaning too.

@@ -296,7 +296,7 @@ fn json_gives_the_same_routes_as_lines() {
     for text in [JSON.to_owned(), JSON.replace('\n', ""), format!("\u{feff} {JSON}")] {
         let (routes, report) = load(text.as_bytes()).unwrap();
         assert_eq!(routes.lines(), expected);
-        assert_eq!((report.format, report.bytes), (Format::Json, text.len() as u64));
+        assert_eq!((report.format, report.bytes), (Format::IpJson, text.len() as u64));
         assert_eq!((report.less_preferred, report.dead_next_hops), (1, 2));
         assert_eq!((report.extra_next_hops, report.type_of_service), (1, 1));
         assert_eq!(report.other_tables["100"], 1);

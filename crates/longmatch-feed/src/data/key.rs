@@ -6,6 +6,7 @@ use longmatch::{IpPrefix, ParsePrefixError};
 
 use super::error::{DataError, shorten};
 use super::split;
+use crate::text::{netmask_length, parse_prefix};
 
 /// The cells that hold the prefix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,7 +58,7 @@ impl Kind {
             Self::Integer
         } else if cell.parse::<IpAddr>().is_ok() {
             Self::Address
-        } else if cell.contains('/') && IpPrefix::parse_masked(cell).is_ok() {
+        } else if cell.contains('/') && parse_prefix(cell, true).is_ok() {
             Self::Prefix
         } else if in_cell(cell).is_some() {
             Self::Range
@@ -83,7 +84,7 @@ fn in_cell(cell: &str) -> Option<(IpAddr, IpAddr)> {
 pub(crate) fn one(cell: &str, mask: bool, column: &str) -> Result<Found, DataError> {
     let wrong = |error| DataError::Prefix { column: column.into(), text: shorten(cell), error };
     if cell.contains('/') {
-        let parsed = if mask { IpPrefix::parse_masked(cell) } else { cell.parse() };
+        let parsed = parse_prefix(cell, mask);
         return parsed.map(Found::Prefix).map_err(|error| wrong(Some(error)));
     }
     match cell.parse::<IpAddr>() {
@@ -145,7 +146,7 @@ pub(crate) fn with_length(
     };
     let wrong = || DataError::Length { column: length_column.into(), text: shorten(length) };
     let bits = match length.parse::<IpAddr>() {
-        Ok(netmask) => mask_length(parsed, netmask).ok_or_else(wrong)?,
+        Ok(netmask) => netmask_length(parsed, netmask).ok_or_else(wrong)?,
         Err(_) => length.strip_prefix('/').unwrap_or(length).parse::<u8>().map_err(|_| wrong())?,
     };
     let prefix = if mask { IpPrefix::masked(parsed, bits) } else { IpPrefix::new(parsed, bits) };
@@ -158,24 +159,13 @@ pub(crate) fn with_length(
 
 /// Whether an address has this netmask, so that both are a network.
 pub(crate) fn is_netmask(addr: IpAddr, netmask: IpAddr) -> bool {
-    mask_length(addr, netmask).is_some_and(|len| IpPrefix::new(addr, len).is_ok())
+    netmask_length(addr, netmask).is_some_and(|len| IpPrefix::new(addr, len).is_ok())
 }
 
 /// Whether two cells are an address and its netmask, host bits aside.
 pub(crate) fn are_netmask(addr: &str, netmask: &str) -> bool {
     let (Ok(addr), Ok(netmask)) = (addr.parse(), netmask.parse()) else { return false };
-    mask_length(addr, netmask).is_some()
-}
-
-/// The length of a netmask of the address's family.
-fn mask_length(addr: IpAddr, netmask: IpAddr) -> Option<u8> {
-    let (bits, width) = match (addr, netmask) {
-        (IpAddr::V4(_), IpAddr::V4(mask)) => (u128::from(mask.to_bits()) << 96, 32),
-        (IpAddr::V6(_), IpAddr::V6(mask)) => (mask.to_bits(), 128),
-        _ => return None,
-    };
-    let len = bits.leading_ones();
-    (len + bits.trailing_zeros() >= 128).then_some(len.min(width) as u8)
+    netmask_length(addr, netmask).is_some()
 }
 
 /// The prefixes of a key.

@@ -272,7 +272,7 @@ impl Sample<'_> {
             return Ok(Key::Length(one, two));
         }
         match share(&|one, two| key::range(one, two).is_ok()) {
-            0..75 => Ok(Key::One(at)),
+            0..40 => Ok(Key::One(at)),
             // Two columns alone may be hosts and their next hops.
             90.. if self.names.len() > 2 && (self.follow(one, two) || self.rows.len() >= 8) => {
                 Ok(Key::Range(one, two))

@@ -44,7 +44,7 @@ fn routes_have_the_column_next_hop() {
         &["0.0.0.0/0 192.0.2.1", "10.0.0.0/8 eth1"],
     );
     let json = r#"[{"dst":"10.0.0.0/8","gateway":"192.0.2.1"}]"#;
-    check(json, "routes in JSON", "next_hop:string", &["10.0.0.0/8 192.0.2.1"]);
+    check(json, "routes (ip-json)", "next_hop:string", &["10.0.0.0/8 192.0.2.1"]);
 }
 
 #[test]

@@ -176,7 +176,8 @@ fn options_choose_the_prefix() {
         "ip,mask,c\n10.0.0.0,255.0.0.0,1\n10.1.0.0,255.255.0.0,2\n",
     ] {
         check_with(text, &length, "c:u64", &expected);
-        check(text, COMMA, "c:u64", &expected);
+        let name = "text of addresses and lengths with the delimiter comma, with a header";
+        check(text, name, "c:u64", &expected);
     }
 }
 
@@ -216,7 +217,7 @@ fn errors_name_the_line_the_column_and_the_format() {
     assert!(quote.contains("line 2: the row is longer than"), "{quote}");
     let first = error("10.0.0.0/33,a\n10.0.0.0/8,1\n");
     assert!(first.contains("line 1: column 'column1': '10.0.0.0/33' is not a prefix"), "{first}");
-    assert!(error("network,a\n10.0.0.0/8,\0\n").contains("no known format"));
+    assert!(error("network,a\n10.0.0.0/8,\0\n").contains("line 2: the line has a NUL byte"));
 }
 
 #[test]
@@ -237,7 +238,7 @@ fn options_that_do_not_fit_are_errors() {
     });
     assert!(error_with(text, &twice).contains("two columns are named 'a'"));
     assert!(error("name,a\nx,1\ny,2\n").contains("no column has prefixes"));
-    assert!(error("some words\nof prose that go on\n").contains("no known format"));
+    assert!(error("some words\nof prose that go on\n").contains("not a known format"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use longmatch::IpPrefix;
 use longmatch::set::{AddressRange, AddressSet};
 use longmatch::{Ipv4, Ipv6};
 use longmatch_feed::{
-    Event, FeedError, ListEntries, Options, SinkError, load_bytes, load_data_bytes, read_list,
+    Event, FeedError, ListEntries, Options, RouteValue, SinkError, load_bytes, load_data_bytes, read_list,
 };
 
 /// Addresses of both families.
@@ -58,8 +58,11 @@ fn said(result: &Result<Sets, FeedError>) -> Result<&Sets, String> {
 /// # Panics
 /// If the readers differ.
 pub fn compare(bytes: &[u8], options: &Options) {
+    let mut options = options.clone();
+    // Prefix data would take the origin AS, which routes of other lines do not have.
+    options.value = Some(RouteValue::NextHop);
+    let options = &options;
     let data = data(bytes, options);
-    // Types of columns are errors of tables with columns only.
     let routes = routes(bytes, options);
     assert_eq!(said(&routes), said(&data), "routes and data of {:?}", bytes.escape_ascii().to_string());
     if let Some(set) = set(bytes, options) {

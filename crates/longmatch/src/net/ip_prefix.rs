@@ -267,7 +267,8 @@ impl IpPrefix {
 
     /// Converts a prefix inside `::ffff:0:0/96` to the IPv4 prefix that it maps.
     ///
-    /// Returns any other prefix unchanged.
+    /// Returns any other prefix unchanged, and `::ffff:0:0/96` itself too: routing tables and lists of special
+    /// addresses have it as a statement on IPv6, and as `0.0.0.0/0` it would cover all of IPv4.
     ///
     /// ```
     /// use longmatch::IpPrefix;
@@ -279,7 +280,7 @@ impl IpPrefix {
     #[inline]
     pub fn unmapped(self) -> Self {
         match self {
-            Self::V6(p) if p.len() >= MAPPED_LEN && p.bits() >> 32 == MAPPED_BITS >> 32 => {
+            Self::V6(p) if p.len() > MAPPED_LEN && p.bits() >> 32 == MAPPED_BITS >> 32 => {
                 Self::V4(Prefix::from_bits_masked(p.bits() as u32, p.len() - MAPPED_LEN))
             }
             other => other,
@@ -380,7 +381,8 @@ mod tests {
     #[test]
     fn mapped_prefixes_become_ipv4() {
         assert_eq!(p("::ffff:10.0.0.0/104").unmapped(), p("10.0.0.0/8"));
-        assert_eq!(p("::ffff:0:0/96").unmapped(), p("0.0.0.0/0"));
+        assert_eq!(p("::ffff:0:0/96").unmapped(), p("::ffff:0:0/96"));
+        assert_eq!(p("::ffff:0:0/97").unmapped(), p("0.0.0.0/1"));
         assert_eq!(p("::/0").unmapped(), p("::/0"));
         assert_eq!(p("::fffe:0:0/96").unmapped(), p("::fffe:0:0/96"));
     }
