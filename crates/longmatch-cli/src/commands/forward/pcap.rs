@@ -17,6 +17,7 @@ use crate::args::ForwardArgs;
 use crate::error::CliError;
 use crate::input::options;
 use crate::output::warn;
+use crate::target;
 
 /// The MTU of the ports.
 const MTU: u32 = 1500;
@@ -76,14 +77,14 @@ fn pair(text: &str) -> Result<Pair, CliError> {
 
 /// Refuses outputs that would overwrite an input or each other.
 fn distinct(pairs: &[Pair], outputs: &[&PathBuf]) -> Result<(), CliError> {
-    let same = |a: &Path, b: &Path| match (fs::canonicalize(a), fs::canonicalize(b)) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => a == b,
-    };
     for (place, output) in outputs.iter().enumerate() {
+        let others = &outputs[..place];
         let is_device = fs::metadata(output).is_ok_and(|it| !it.is_file());
-        let again = outputs[..place].iter().any(|other| same(other, output)) && !is_device;
-        if again || pairs.iter().any(|pair| same(&pair.from, output)) {
+        let again = target::refuse_inputs(output, others.iter().map(|path| &***path)).is_err();
+        let inputs = pairs.iter().map(|pair| &*pair.from);
+        if target::refuse_inputs(output, inputs).is_err()
+            || (again || others.contains(output)) && !is_device
+        {
             let problem =
                 "the capture to write is another capture of this command: name a new file";
             return Err(CliError::input(output.display(), problem));
