@@ -61,13 +61,12 @@ pub fn refuse_suffix(path: &Path, problem: &str) -> Result<(), CliError> {
     }
 }
 
-/// Whether standard output is appended to one of the inputs, which would never end.
-pub fn is_appended_to<'p>(inputs: impl IntoIterator<Item = &'p Path>) -> bool {
-    let output = stdin::output_metadata();
-    let is_output = |input: Metadata| output.as_ref().is_some_and(|output| is_same(output, &input));
+/// Whether standard output is one of the inputs: appended to it, the lines would never end.
+pub fn is_stdout<'p>(inputs: impl IntoIterator<Item = &'p Path>) -> bool {
+    // Both may be one socket.
+    let Some(output) = stdin::output_metadata().filter(Metadata::is_file) else { return false };
     let data = |path: &Path| if is_stdin(path) { stdin::metadata() } else { path.metadata().ok() };
-    // The shell empties the file of '>', which then is no input.
-    inputs.into_iter().filter_map(data).any(|input| input.len() > 0 && is_output(input))
+    inputs.into_iter().filter_map(data).any(|input| is_same(&output, &input))
 }
 
 #[cfg(unix)]

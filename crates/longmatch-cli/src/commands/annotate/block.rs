@@ -5,15 +5,13 @@ use std::net::IpAddr;
 use std::ops::Range;
 
 use longmatch::NextHopId;
-use longmatch_feed::compress;
+use longmatch_feed::printable;
 use longmatch_feed::scan::address::parse_cell;
 use longmatch_feed::scan::ndjson::{self, Field};
 use longmatch_feed::scan::text;
-use longmatch_feed::{Codec, printable};
 
 use super::csv::{Comments, Csv};
 use super::plan::{Format, Plan};
-use super::write::write;
 use crate::lines::lines;
 
 /// The problem of a cell that a quotation mark opens, and that has no proper end.
@@ -53,23 +51,6 @@ impl Counts {
         self.ragged += other.ragged;
         self.ipv6 += other.ipv6;
     }
-}
-
-/// A block with what was added.
-#[derive(Default)]
-pub struct Annotated {
-    /// The output, compressed if it is to be.
-    pub output: Vec<u8>,
-    /// Whether its last line has no line end.
-    pub is_open: bool,
-    /// The counts of the block.
-    pub counts: Counts,
-    /// Number of line ends.
-    pub lines: u64,
-    /// The number of line ends before a problem, and the problem.
-    pub problem: Option<(u64, String)>,
-    /// An error of reading, or of compression.
-    pub error: Option<String>,
 }
 
 /// What a line is.
@@ -197,9 +178,9 @@ pub struct Scanned<'a> {
     any: bool,
     pub marks: Vec<Mark>,
     pub addresses: Addresses,
-    counts: Counts,
+    pub counts: Counts,
     /// The beginning of the line at which the scan ended, and why.
-    problem: Option<(usize, String)>,
+    pub problem: Option<(usize, String)>,
 }
 
 /// Where a block is in the inputs.
@@ -213,8 +194,8 @@ pub enum Position {
     Later,
 }
 
-/// Annotates a block of whole lines.
-pub fn annotate(plan: &Plan, bytes: &[u8], position: Position) -> Annotated {
+/// Scans a block of whole lines.
+pub fn scan<'a>(plan: &Plan, bytes: &'a [u8], position: Position) -> Scanned<'a> {
     let mut scanned = Scanned {
         bytes,
         strict: plan.strict,
@@ -229,29 +210,9 @@ pub fn annotate(plan: &Plan, bytes: &[u8], position: Position) -> Annotated {
         Format::Json(paths) => scanned.json(paths, &plan.sources),
         Format::Text(regexes) => scanned.text(regexes, &plan.sources),
     }
-    let mut output = Vec::with_capacity(bytes.len() + bytes.len() / 2);
-    let mut counts = scanned.counts;
-    counts.ipv6 = scanned.addresses.ipv6.len() as u64;
-    counts.addresses = counts.ipv6 + scanned.addresses.ipv4.len() as u64;
-    write(plan, &scanned, &mut counts, &mut output);
-    let count_lines = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count() as u64;
-    let lines = count_lines(bytes);
-    let problem = scanned.problem.map(|(at, problem)| (count_lines(&bytes[..at]), problem));
-    let is_open = output.last().is_some_and(|last| *last != b'\n');
-    let mut annotated = Annotated { output, is_open, counts, lines, problem, error: None };
-    annotated.compress(plan.codec);
-    annotated
-}
-
-impl Annotated {
-    /// Compresses the output by itself.
-    fn compress(&mut self, codec: Option<Codec>) {
-        let Some(codec) = codec.filter(|_| !self.output.is_empty()) else { return };
-        match compress(codec, &self.output) {
-            Ok(output) => self.output = output,
-            Err(error) => self.error = Some(format!("cannot be compressed: {error}")),
-        }
-    }
+    scanned.counts.ipv6 = scanned.addresses.ipv6.len() as u64;
+    scanned.counts.addresses = scanned.counts.ipv6 + scanned.addresses.ipv4.len() as u64;
+    scanned
 }
 
 impl Scanned<'_> {

@@ -93,7 +93,8 @@ impl Csv {
         }
         let mut columns = order.clone();
         columns.sort_unstable();
-        if let Some(twice) = columns.windows(2).find(|pair| pair[0] == pair[1]) {
+        let mut pairs = columns.windows(2).filter(|_| !first.is_empty());
+        if let Some(twice) = pairs.find(|pair| pair[0] == pair[1]) {
             let problem = format!("column {} is named twice", twice[0] + 1);
             return Err(CliError::input("--column", problem));
         }

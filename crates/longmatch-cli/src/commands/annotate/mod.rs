@@ -20,6 +20,7 @@ mod tables;
 mod write;
 
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -27,20 +28,21 @@ use std::time::Instant;
 use longmatch_feed::compress;
 use longmatch_feed::scan::csv::RowEnds;
 
-use self::block::{Annotated, Counts, Position, annotate};
+use self::block::{Counts, Position};
 use self::csv::Csv;
 use self::input::Input;
-use self::output::Output;
+use self::output::{Output, rate};
 use self::plan::{Format, Plan};
 use self::recognise::{Binary, Columnar};
 use self::signals::Signals;
 use self::tables::Tables;
+use self::write::{Annotated, annotate};
 use crate::args::AnnotateArgs;
 use crate::error::{CliError, Outcome, Status};
 use crate::input::is_stdin;
 use crate::lines::{BOM, Ends};
 use crate::ordered::{self, Step};
-use crate::output::{Out, plural, short};
+use crate::output::{Out, plural};
 use crate::progress::Progress;
 use crate::target;
 
@@ -203,8 +205,16 @@ impl Run {
         }
         let tables = Tables::load(args, format.style(), format.empty_cell())?;
         let plan = Arc::new(Plan::new(args, format, tables)?);
-        self.signals.catch(args.can_reload())?;
+        let is_pipe = |path: &PathBuf| path.metadata().is_ok_and(|data| !data.is_file());
+        // The opening of a pipe waits for its reader. The temporary file of another output is removed.
+        let waits = args.output.as_ref().is_some_and(is_pipe);
+        if !waits {
+            self.signals.catch(args.can_reload())?;
+        }
         let mut output = Output::open(args)?;
+        if waits {
+            self.signals.catch(args.can_reload())?;
+        }
         if has_bom && !args.count {
             output.write(&self.encoded(BOM)?)?;
         }
@@ -317,10 +327,4 @@ fn interrupted(rows: u64, replaces: bool) -> CliError {
         false => "the output is not complete; its last line is whole",
     };
     CliError::new(format!("interrupted after {rows}: {result}"))
-}
-
-/// The label of the progress.
-fn rate(rows: u64, started: Instant) -> String {
-    let rate = rows as f64 / started.elapsed().as_secs_f64().max(1e-9) / 1e6;
-    format!("annotating: {}, {} M rows/s", plural(rows, "row"), short(rate))
 }

@@ -2,11 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::time::Instant;
 
 use longmatch::file::NewFile;
 
 use crate::args::AnnotateArgs;
 use crate::error::CliError;
+use crate::output::{plural, short};
 use crate::prefix_data;
 use crate::target;
 
@@ -38,7 +40,7 @@ impl Output {
                 let target = Target::New(target::create(path, inputs())?);
                 Ok(Self { target, name: Some(path.display().to_string()) })
             }
-            None if target::is_appended_to(inputs()) => {
+            None if target::is_stdout(inputs()) => {
                 let problem = "the output is the input: write to another file";
                 Err(CliError::input("standard output", problem))
             }
@@ -107,4 +109,10 @@ fn stdout() -> Result<Target, CliError> {
 #[cfg(not(unix))]
 fn stdout() -> Result<Target, CliError> {
     Ok(Target::Stdout)
+}
+
+/// The label of the progress.
+pub fn rate(rows: u64, started: Instant) -> String {
+    let rate = rows as f64 / started.elapsed().as_secs_f64().max(1e-9) / 1e6;
+    format!("annotating: {}, {} M rows/s", plural(rows, "row"), short(rate))
 }

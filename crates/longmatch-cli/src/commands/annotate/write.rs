@@ -1,16 +1,60 @@
-//! The lines of a block, written again with what is added.
+//! A block of whole lines: scanned, looked up and written again with what is added.
 
 use longmatch::NextHopId;
+use longmatch_feed::{Codec, compress};
 
-use super::block::{Counts, Kind, Scanned, Slot};
+use super::block::{Counts, Kind, Position, Scanned, Slot, scan};
 use super::plan::{Format, Plan};
 use super::tables::Tables;
 
 /// The ids of the addresses of a block, table by table: those of IPv4 and of IPv6.
 type Ids = [[Vec<Option<NextHopId>>; 2]];
 
+/// A block with what was added.
+#[derive(Default)]
+pub struct Annotated {
+    /// The output, compressed if it is to be.
+    pub output: Vec<u8>,
+    /// Whether its last line has no line end.
+    pub is_open: bool,
+    /// The counts of the block.
+    pub counts: Counts,
+    /// Number of line ends.
+    pub lines: u64,
+    /// The number of line ends before a problem, and the problem.
+    pub problem: Option<(u64, String)>,
+    /// An error of reading, or of compression.
+    pub error: Option<String>,
+}
+
+/// Annotates a block of whole lines.
+pub fn annotate(plan: &Plan, bytes: &[u8], position: Position) -> Annotated {
+    let mut scanned = scan(plan, bytes, position);
+    let mut output = Vec::with_capacity(bytes.len() + bytes.len() / 2);
+    let mut counts = scanned.counts;
+    write(plan, &scanned, &mut counts, &mut output);
+    let count_lines = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count() as u64;
+    let lines = count_lines(bytes);
+    let problem = scanned.problem.take().map(|(at, problem)| (count_lines(&bytes[..at]), problem));
+    let is_open = output.last().is_some_and(|last| *last != b'\n');
+    let mut annotated = Annotated { output, is_open, counts, lines, problem, error: None };
+    annotated.compress(plan.codec);
+    annotated
+}
+
+impl Annotated {
+    /// Compresses the output by itself.
+    fn compress(&mut self, codec: Option<Codec>) {
+        let Some(codec) = codec.filter(|_| !self.output.is_empty()) else { return };
+        match compress(codec, &self.output) {
+            Ok(output) => self.output = output,
+            Err(error) => self.error = Some(format!("cannot be compressed: {error}")),
+        }
+    }
+}
+
 /// Looks up the addresses and writes the lines.
-pub fn write(plan: &Plan, scanned: &Scanned<'_>, counts: &mut Counts, out: &mut Vec<u8>) {
+fn write(plan: &Plan, scanned: &Scanned<'_>, counts: &mut Counts, out: &mut Vec<u8>) {
     let Scanned { bytes, marks, addresses, .. } = scanned;
     let tables = &*plan.tables();
     let ids = tables.lookup(&addresses.ipv4, &addresses.ipv6);
