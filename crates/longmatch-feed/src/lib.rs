@@ -22,7 +22,8 @@
 //! - [`load_data_path`], [`load_data_reader`] and [`load_data_bytes`] read prefixes with named columns;
 //!   [`DataLoader`] merges inputs.
 //! - [`read_list_path`] and [`read_list`] read the set of addresses.
-//! - [`destinations`] and [`destinations_from`] read one [`Trace`] each; [`frames`] passes on whole
+//! - [`destinations`] and [`destinations_from`] read one [`Trace`] each; [`packets`] passes on the addresses
+//!   of a capture, and [`frames`] its
 //!   Ethernet frames.
 //! - [`Options`] set the format or the columns where the recognition is wrong, and choose the peer, the leniency and
 //!   the [`Limits`]; start from their default.
@@ -160,4 +161,7 @@ pub use stream::{Stream, compress};
 pub use text::error::LineError;
 pub use text::parse_address;
 pub use trace::error::TraceError;
-pub use trace::{Frame, Trace, TraceFormat, TraceReport, destinations, destinations_from, frames};
+pub use trace::{
+    Frame, Packet, Trace, TraceFormat, TraceReport, destinations, destinations_from, frames,
+    packets,
+};
