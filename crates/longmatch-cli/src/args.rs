@@ -19,6 +19,7 @@ use longmatch::{CompileError, EngineKind, EngineSpec, Engines, Fib, Ipv4, Ipv6, 
 use longmatch_feed::{IpFamily, IpTable, PeerSelector, RouteValue};
 
 use self::values::simd_choice;
+use crate::default_table::VERSION;
 use crate::error::CliError;
 use crate::help;
 
@@ -44,7 +45,7 @@ pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic};
 
 /// Longest-prefix match for IPv4 and IPv6 addresses, checked and measured.
 #[derive(Parser, Debug)]
-#[command(name = "longmatch", version, after_help = help::TOP)]
+#[command(name = "longmatch", version, long_version = VERSION, after_help = help::TOP)]
 pub struct Cli {
     /// The command; `None` runs the demonstration.
     #[command(subcommand)]

@@ -27,7 +27,7 @@ struct Embedded {
 const EMBEDDED_IPV4: Embedded = Embedded {
     name: "the embedded IPv4 table",
     bytes: include_bytes!("../../../data/ipv4.txt.zst"),
-    routes: 886_117,
+    routes: 886_116,
 };
 
 const EMBEDDED_IPV6: Embedded = Embedded {
@@ -35,11 +35,6 @@ const EMBEDDED_IPV6: Embedded = Embedded {
     bytes: include_bytes!("../../../data/ipv6.txt.zst"),
     routes: 160_147,
 };
-
-/// The names and the compressed texts of the embedded tables.
-pub fn embedded_tables() -> [(&'static str, &'static [u8]); 2] {
-    [EMBEDDED_IPV6, EMBEDDED_IPV4].map(|embedded| (embedded.name, embedded.bytes))
-}
 
 /// The path that means standard input.
 const STDIN: &str = "-";
@@ -223,12 +218,13 @@ impl Routes {
         changes: Option<&mut Changes>,
     ) -> Result<Self, CliError> {
         if let Some(path) = &args.table {
-            let table = table_file::texts(&table_file::open(args, path)?, families)?;
+            let file = table_file::open(args, path)?;
+            let routes = Self::of_file(&file, display_name(path), families)?;
             if let Some(changes) = changes {
-                changes.ipv4 = table.ipv4().iter().map(Change::Announce).collect();
-                changes.ipv6 = table.ipv6().iter().map(Change::Announce).collect();
+                changes.ipv4 = routes.table.ipv4().iter().map(Change::Announce).collect();
+                changes.ipv6 = routes.table.ipv6().iter().map(Change::Announce).collect();
             }
-            return Self { table, name: display_name(path), ids: None }.split(args.split);
+            return routes.split(args.split);
         }
         let advice = Advice { lenient: !args.lenient, families: named.is_some() };
         let mut loader = Loader { table: Table::new(), families, advice, refused: 0, changes };
@@ -249,9 +245,20 @@ impl Routes {
         Self { table: loader.table, name: names.join(" + "), ids: None }.split(args.split)
     }
 
+    /// The routes of a compiled table, whose next hops are the texts of its rows.
+    ///
+    /// # Errors
+    /// If they are too many.
+    pub fn of_file(file: &FileTable, name: String, families: Families) -> Result<Self, CliError> {
+        Ok(Self { table: table_file::texts(file, families)?, name, ids: None })
+    }
+
     /// Splits the table's IPv4 prefixes, if `--split` was given. A next hop that splitting adds is
     /// named by its number, such as `#300`.
-    fn split(self, split: Option<Split>) -> Result<Self, CliError> {
+    ///
+    /// # Errors
+    /// If the parts are too many.
+    pub fn split(self, split: Option<Split>) -> Result<Self, CliError> {
         let (ipv4, label) = match split {
             None => return Ok(self),
             Some(Split::Syn1) => (syn1(self.table.ipv4()), "SYN1"),
@@ -346,7 +353,7 @@ impl Routes {
         used.into_iter().filter(|used| *used).count()
     }
 
-    /// Summary of the routes in one line, for headings: `embedded: 886,117 IPv4 routes, ...`.
+    /// Summary of the routes in one line, for headings: `embedded: 886,116 IPv4 routes, ...`.
     pub fn describe(&self) -> String {
         let count = |n: usize, label: &str| (n > 0).then(|| plural(n as u64, label));
         let counts = [

@@ -18,17 +18,7 @@ use crate::prefix_data;
 /// # Errors
 /// If it cannot be opened, is no table or is damaged, or if an option does not apply to tables.
 pub fn open(args: &RoutesArgs, path: &Path) -> Result<FileTable, CliError> {
-    for (given, option, what) in [
-        (args.peer.is_some(), "--peer", "peers"),
-        (args.ip_table.is_some(), "--ip-table", "tables of 'ip route'"),
-        (args.value.is_some(), "--value", "AS paths"),
-        (args.mask, "--mask", "host bits"),
-    ] {
-        if given {
-            let problem = format!("{option} needs --routes: a compiled table has no {what}");
-            return Err(CliError::new(problem));
-        }
-    }
+    require_routes(args, "a compiled table")?;
     if is_stdin(path) {
         return Err(CliError::new("--table - is not possible: a table is a file that is mapped"));
     }
@@ -37,6 +27,25 @@ pub fn open(args: &RoutesArgs, path: &Path) -> Result<FileTable, CliError> {
         false => FileTable::open(path),
     };
     opened.map_err(|error| prefix_data::escaped(&error))
+}
+
+/// Refuses options that do not apply to a compiled table, which is called `table`.
+///
+/// # Errors
+/// If there is one.
+pub fn require_routes(args: &RoutesArgs, table: &str) -> Result<(), CliError> {
+    for (given, option, what) in [
+        (args.peer.is_some(), "--peer", "peers"),
+        (args.ip_table.is_some(), "--ip-table", "tables of 'ip route'"),
+        (args.value.is_some(), "--value", "AS paths"),
+        (args.mask, "--mask", "host bits"),
+    ] {
+        if given {
+            let problem = format!("{option} needs --routes: {table} has no {what}");
+            return Err(CliError::new(problem));
+        }
+    }
+    Ok(())
 }
 
 /// The cells of a row, separated by commas: the text of a next hop.

@@ -27,15 +27,8 @@ const SPECIAL_IPV4: &[&str] = &[
 ];
 
 /// The same of IPv6: all that is not global unicast (2000::/3), and the special prefixes in it.
-const SPECIAL_IPV6: &[&str] = &[
-    "::/3",
-    "2001::/23",
-    "2001:db8::/32",
-    "2002::/16",
-    "3fff::/20",
-    "4000::/2",
-    "8000::/1",
-];
+const SPECIAL_IPV6: &[&str] =
+    &["::/3", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "4000::/2", "8000::/1"];
 
 /// Parts of special-purpose prefixes that the registry calls globally reachable and that an AS originates: AMT and AS112.
 const REACHABLE_IPV6: &[&str] = &["2001:3::/32", "2001:4:112::/48"];
@@ -60,11 +53,7 @@ pub fn table(ipv4: &str, ipv6: &str) -> Result<PrefixData, String> {
 type Row<F> = (AddressRange<F>, u32, String);
 
 /// Adds the prefixes of the ranges of one file, without the special ones. Where ranges overlap, the later one answers.
-fn add<F: Family>(
-    data: &mut PrefixData,
-    csv: &str,
-    special: &AddressSet<F>,
-) -> Result<(), String>
+fn add<F: Family>(data: &mut PrefixData, csv: &str, special: &AddressSet<F>) -> Result<(), String>
 where
     IpPrefix: From<Prefix<F>>,
 {

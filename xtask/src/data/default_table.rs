@@ -5,7 +5,6 @@ use std::error::Error;
 use std::fs;
 use std::io::Read;
 use std::net::IpAddr;
-use std::path::Path;
 
 use flate2::read::GzDecoder;
 use longmatch::file::{FileSpec, FileTable};
@@ -58,7 +57,7 @@ pub fn run(version: Option<&str>, mode: Mode) -> Outcome {
     verify(&table)?;
     let compiled = FileSpec::default().to_bytes(&table)?;
     let packed = compress(&compiled)?;
-    let mut licence = TERMS.iter().map(|name| Ok(format!("{}\n\n", text(name)?.trim_end())));
+    let licence = TERMS.iter().map(|name| Ok(format!("{}\n\n", text(name)?.trim_end())));
     let licence = licence.collect::<Result<String, String>>()?;
     let record = record(version, &date, &hash, &files, &table, [&compiled, &packed]);
     let mut good = true;
@@ -68,7 +67,7 @@ pub fn run(version: Option<&str>, mode: Mode) -> Outcome {
         ("LICENSE-ip-location-db", format!("{}\n", licence.trim_end()).as_bytes()),
         ("PROVENANCE.md", replaced(&before, &record)?.as_bytes()),
     ] {
-        good &= settle(mode, Path::new(&data.join(name)), bytes)?;
+        good &= settle(mode, &data.join(name), bytes)?;
     }
     Ok(good)
 }

@@ -192,8 +192,7 @@ mod tests {
 
     #[test]
     fn routes_are_ordered_by_number_and_the_lowest_as_wins() {
-        let csv =
-            "\u{feff}net,len,asn\n0.0.0.0,1,311\n10.0.0.0,16,7\n9.0.0.0,8,300\n10.0.0.0,8,20\n\n10.0.0.0,16,5\n";
+        let csv = "\u{feff}net,len,asn\n0.0.0.0,1,311\n10.0.0.0,16,7\n9.0.0.0,8,300\n10.0.0.0,8,20\n\n10.0.0.0,16,5\n";
         let table = ipv4_table(parse_origins(csv).expect("well formed"));
         assert_eq!(table.text, "9.0.0.0/8 AS300\n10.0.0.0/8 AS20\n10.0.0.0/16 AS5\n");
         assert_eq!((table.routes, table.next_hops), (3, 3));

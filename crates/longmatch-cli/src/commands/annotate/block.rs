@@ -29,8 +29,6 @@ pub struct Counts {
     pub printed: u64,
     /// Rows with more or fewer cells than the header.
     pub ragged: u64,
-    /// IPv6 addresses.
-    pub ipv6: u64,
 }
 
 impl Counts {
@@ -41,7 +39,6 @@ impl Counts {
         self.bad += other.bad;
         self.printed += other.printed;
         self.ragged += other.ragged;
-        self.ipv6 += other.ipv6;
     }
 }
 
@@ -164,7 +161,6 @@ pub fn annotate(plan: &Plan, bytes: &[u8], first: bool) -> Annotated {
     }
     let mut output = Vec::with_capacity(bytes.len() + bytes.len() / 2);
     let mut counts = scanned.counts;
-    counts.ipv6 = scanned.addresses.ipv6.len() as u64;
     write(plan, &scanned, &mut counts, &mut output);
     let count_lines = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count() as u64;
     let lines = count_lines(bytes);

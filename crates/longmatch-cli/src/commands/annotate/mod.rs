@@ -261,13 +261,6 @@ fn summary(args: &AnnotateArgs, counts: Counts) {
             "{name}: {missing}, {bad} bad, in {rows}: nothing was added for them (--strict stops at the first)"
         ));
     }
-    let embedded = args.routes.is_empty() && args.tables.is_empty();
-    if embedded && counts.ipv6 > 0 && !filters {
-        let ipv6 = plural(counts.ipv6, "IPv6 address").replace("addresss", "addresses");
-        warn(format_args!(
-            "{name}: {ipv6} without an asn: the embedded IPv6 table has none; give one with --routes"
-        ));
-    }
     if ragged > 0 {
         let ragged = plural(ragged, "row");
         warn(format_args!("{name}: {ragged} with more or fewer cells than the first row"));

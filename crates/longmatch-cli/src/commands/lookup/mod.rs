@@ -1,7 +1,7 @@
 //! `longmatch lookup`: the longest matching prefix of addresses, and its value.
 //!
 //! Addresses are answered from the routes, and after many of them from a compiled table
-//! ([`routes`]); with `--table` from the mapped file. Standard input is answered block by block in
+//! ([`routes`]); with `--table` from the mapped file, without either from the default table. Standard input is answered block by block in
 //! threads ([`stream`]).
 
 mod answer;
@@ -22,7 +22,7 @@ use crate::args::LookupArgs;
 use crate::error::{Advice, CliError, Outcome, Status};
 use crate::input::{self, Families, display_name, is_stdin};
 use crate::output::{Out, plural, warn};
-use crate::{prefix_data, table_file};
+use crate::{default_table, prefix_data, table_file};
 
 /// What to answer: an argument of the command.
 enum Asked<'a> {
@@ -42,11 +42,8 @@ pub fn run(args: &LookupArgs) -> Outcome {
     let families = families(&asked, args);
     let answerer = Answerer::new(source(args, families)?, rules, args.all, args.json);
     let answerer = Arc::new(answerer);
-    let embedded = args.routes.files.is_empty() && args.routes.table.is_none();
-    if embedded {
-        warn(
-            "these answers are from the embedded demonstration table, which is not current: give others with --routes or --table",
-        );
+    if args.routes.files.is_empty() && args.routes.table.is_none() {
+        default_table::notice();
     }
     let mut out = Out::new();
     let mut lines = Tally::default();
@@ -62,9 +59,6 @@ pub fn run(args: &LookupArgs) -> Outcome {
         }
     }
     out.flush()?;
-    if embedded && (arguments.ipv6 || lines.ipv6) {
-        warn("the embedded IPv6 prefixes are real, but their values (nh1 to nh256) are invented");
-    }
     print_skipped("arguments", "argument", &arguments);
     print_skipped("standard input", "line", &lines);
     Ok(Status::ok_if(args.exit_zero || arguments.unmatched + lines.unmatched == 0))
@@ -120,13 +114,24 @@ fn families(asked: &[Asked<'_>], args: &LookupArgs) -> Families {
 /// Loads what queries are answered from.
 fn source(args: &LookupArgs, families: Families) -> Result<Source, CliError> {
     let options = &args.routes;
-    if let Some(path) = options.table.as_ref().filter(|_| options.split.is_none()) {
-        return Ok(Source::File(table_file::open(options, path)?));
+    let file = match &options.table {
+        Some(path) => Some(table_file::open(options, path)?),
+        None if options.files.is_empty() => {
+            table_file::require_routes(options, default_table::NAME)?;
+            Some(default_table::open()?)
+        }
+        None => None,
+    };
+    if options.split.is_some() {
+        let routes = match file {
+            Some(file) => input::Routes::of_file(&file, "--table".to_owned(), families)?
+                .split(options.split)?,
+            None => input::Routes::load_as(options, families, Some(args.families))?,
+        };
+        return Ok(Source::Routes(routes::Routes::new(routes.table), "next_hop"));
     }
-    if options.files.is_empty() || options.split.is_some() {
-        let routes = input::Routes::load_as(options, families, Some(args.families))?;
-        let field = if options.files.is_empty() { "value" } else { "next_hop" };
-        return Ok(Source::Routes(routes::Routes::new(routes.table), field));
+    if let Some(file) = file {
+        return Ok(Source::File(file));
     }
     let data = load(args, families)?;
     let columns = data.columns().to_vec();

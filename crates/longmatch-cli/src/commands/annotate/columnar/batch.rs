@@ -128,7 +128,6 @@ impl Plan {
             counts.bad += u64::from(*cell == Parsed::Bad);
             addresses.push(addr);
         }
-        counts.ipv6 += addresses.ipv6.len() as u64;
         let ids = self.tables.lookup(&addresses.ipv4, &addresses.ipv6);
         let tables = self.tables.len();
         let mut matches: Vec<Option<NextHopId>> = vec![None; cells.len() * tables];
