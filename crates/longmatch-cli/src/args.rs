@@ -91,7 +91,7 @@ pub enum Command {
     /// Print the manual page of a command, or write the pages of all
     #[command(after_help = help::MAN)]
     Man(ManArgs),
-    /// Print the licences of longmatch and of the embedded tables
+    /// Print the licences of longmatch and of its tables
     #[command(alias = "licenses", after_help = help::LICENCES)]
     Licences,
 }
@@ -106,8 +106,9 @@ pub struct RoutesArgs {
     /// configuration with a routing table. Prefix data, whose columns are the next hop: lists
     /// of prefixes, CSV, ranges, pyasn, pfx2as, RIS whois dumps, the sets of 'ipset' and 'nft',
     /// 'iptables-save', MaxMind DB, compiled tables. Plain or compressed with gzip, bzip2, zstd
-    /// or xz. The format is detected from the content. By default the embedded tables are
-    /// used: a full IPv4 and a full IPv6 table of the Internet.
+    /// or xz. The format is detected from the content. By default lookup takes
+    /// its default table (AS and name), and other commands the routes of the demonstration, a
+    /// full IPv4 and a full IPv6 table of the Internet; next hops of the latter are invented.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 

@@ -36,6 +36,9 @@ const EMBEDDED_IPV6: Embedded = Embedded {
     routes: 160_147,
 };
 
+/// The name of the embedded tables.
+pub const EMBEDDED: &str = "embedded";
+
 /// The path that means standard input.
 const STDIN: &str = "-";
 
@@ -230,7 +233,7 @@ impl Routes {
         let mut loader = Loader { table: Table::new(), families, advice, refused: 0, changes };
         if args.files.is_empty() {
             loader.embedded(args)?;
-            let name = "embedded".to_owned();
+            let name = EMBEDDED.to_owned();
             return Self { table: loader.table, name, ids: None }.split(args.split);
         }
         if args.files.iter().filter(|path| is_stdin(path)).count() > 1 {
@@ -353,6 +356,11 @@ impl Routes {
         used.into_iter().filter(|used| *used).count()
     }
 
+    /// Whether the next hops of a family are invented: the source of the embedded IPv6 prefixes has none.
+    pub fn invented<F: CliFamily>(&self) -> bool {
+        self.name == EMBEDDED && F::LABEL == Ipv6::LABEL && !self.table.ipv6().is_empty()
+    }
+
     /// Summary of the routes in one line, for headings: `embedded: 886,116 IPv4 routes, ...`.
     pub fn describe(&self) -> String {
         let count = |n: usize, label: &str| (n > 0).then(|| plural(n as u64, label));
@@ -361,7 +369,8 @@ impl Routes {
             count(self.table.ipv6().len(), "IPv6 route"),
             count(self.next_hops(), "next hop"),
         ];
-        let counts: Vec<_> = counts.into_iter().flatten().collect();
+        let invented = self.invented::<Ipv6>().then(|| "those of IPv6 invented".to_owned());
+        let counts: Vec<_> = counts.into_iter().chain([invented]).flatten().collect();
         let name = printable(&self.name);
         match counts.is_empty() {
             true => format!("{name}: no routes"),

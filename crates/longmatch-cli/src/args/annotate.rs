@@ -24,8 +24,8 @@ pub struct AnnotateArgs {
     ///
     /// Files with the same columns are one table, in which later files replace the rows of
     /// earlier ones. Files with other columns are tables of their own, and each address is
-    /// looked up in all of them. By default the embedded tables are used, with the column
-    /// 'asn': the autonomous system that announces the prefix.
+    /// looked up in all of them. By default the default table of lookup is used, with
+    /// the columns 'asn', the autonomous system that originates the prefix, and its 'name'.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub routes: Vec<PathBuf>,
 

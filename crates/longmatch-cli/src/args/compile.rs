@@ -19,7 +19,7 @@ pub struct CompileArgs {
     /// CSV, TSV or other text with columns, JSON, lists of prefixes, address ranges, MaxMind DB,
     /// and all other formats of 'lookup --routes'; plain or compressed with gzip, bzip2, zstd or
     /// xz. The format is detected from the content. Later rows replace earlier ones; the table
-    /// has the columns of all files. By default the embedded tables are compiled.
+    /// has the columns of all files. By default the default table of lookup is taken.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 
