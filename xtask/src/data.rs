@@ -1,14 +1,19 @@
 //! `cargo xtask data`: rebuilds the embedded tables from the public packages they come from.
 //!
 //! - `rules`: conversion of the packages' contents; pure functions, tested with every `cargo test`.
-//! - `fetch`: fetches the packages with the ordinary clients, `cargo` and `go`.
-//! - `build`: combines both, compresses, counts and compares.
+//!   `default_rules`: the same for the default table.
+//! - `fetch`: fetches the packages with the ordinary clients, `cargo`, `go` and `npm`.
+//! - `build`: combines both, compresses, counts and compares. `default_table`: the same for the default table.
 //!
-//! `fetch`, `build` and the C library for compression are compiled only with the feature `data`. Without the feature,
+//! All but the rules, and the C library for compression, are compiled only with the feature `data`. Without the feature,
 //! the command runs itself again with it.
 
 #[cfg(feature = "data")]
 mod build;
+#[cfg(any(test, feature = "data"))]
+mod default_rules;
+#[cfg(feature = "data")]
+mod default_table;
 #[cfg(feature = "data")]
 mod fetch;
 #[cfg(any(test, feature = "data"))]
@@ -25,14 +30,31 @@ pub enum Mode {
     Check,
 }
 
-/// Rebuilds both tables; returns whether data/PROVENANCE.md records them.
+/// The tables to rebuild.
+#[derive(Debug, Clone, Copy)]
+pub enum Tables<'a> {
+    /// The routing tables.
+    Routes,
+    /// The default table, from this version of its source, or from the one that it has.
+    Default(Option<&'a str>),
+}
+
+/// Rebuilds tables; returns whether data/PROVENANCE.md records them.
 #[cfg(feature = "data")]
-pub fn run(mode: Mode) -> Outcome {
-    build::run(mode)
+pub fn run(tables: Tables<'_>, mode: Mode) -> Outcome {
+    match tables {
+        Tables::Routes => build::run(mode),
+        Tables::Default(version) => default_table::run(version, mode),
+    }
 }
 
 /// Runs this command again with the feature that it needs.
 #[cfg(not(feature = "data"))]
-pub fn run(mode: Mode) -> Outcome {
-    crate::workspace::again_with("data", if mode == Mode::Check { "data --check" } else { "data" })
+pub fn run(tables: Tables<'_>, mode: Mode) -> Outcome {
+    let tables = match tables {
+        Tables::Routes => String::new(),
+        Tables::Default(version) => format!(" default-table {}", version.unwrap_or_default()),
+    };
+    let check = if mode == Mode::Check { " --check" } else { "" };
+    crate::workspace::again_with("data", &format!("data{tables}{check}"))
 }

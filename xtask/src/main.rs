@@ -76,6 +76,11 @@ Commands:
   data           rebuild the embedded tables data/ipv4.txt.zst and data/ipv6.txt.zst (needs a network, a C
                  compiler and Go)
   data --check   rebuild the tables in memory only and compare them with the files in data/
+  data default-table [VERSION]
+                 rebuild the default table of `lookup` and `annotate`, data/asn.lm.zst, from the version of its source that
+                 it has, or from VERSION, and write its date and data/PROVENANCE.md (needs a network, a C compiler and npm)
+  data default-table --check
+                 the same, but compare with the files in data/
   dist           build the release for this machine's target, and write its archive, with manual pages, completion scripts and
                  licences, and its checksum into target/dist; the same files give the same bytes
   docs           write the published numbers, from the records in docs/results/published: the generated blocks of README.md, of
@@ -110,8 +115,15 @@ fn main() -> ExitCode {
         ["pipes", words @ ..] => pipes::run(words),
         ["wheels"] => python::wheels(),
         ["peers", words @ ..] => peers::run(words),
-        ["data"] => data::run(data::Mode::Write),
-        ["data", "--check"] => data::run(data::Mode::Check),
+        ["data"] => data::run(data::Tables::Routes, data::Mode::Write),
+        ["data", "--check"] => data::run(data::Tables::Routes, data::Mode::Check),
+        ["data", "default-table"] => data::run(data::Tables::Default(None), data::Mode::Write),
+        ["data", "default-table", "--check"] => {
+            data::run(data::Tables::Default(None), data::Mode::Check)
+        }
+        ["data", "default-table", version] => {
+            data::run(data::Tables::Default(Some(version)), data::Mode::Write)
+        }
         ["dist"] => dist::run(),
         ["docs"] => docs::run(false),
         ["docs", "--check"] => docs::run(true),

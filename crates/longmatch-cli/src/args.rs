@@ -16,6 +16,7 @@ mod values;
 use clap::{Args, Parser, Subcommand};
 
 use self::values::simd_choice;
+use crate::default_table::VERSION;
 use crate::help;
 
 pub use self::annotate::AnnotateArgs;
@@ -42,7 +43,7 @@ pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic};
 
 /// Longest-prefix match for IPv4 and IPv6 addresses, checked and measured.
 #[derive(Parser, Debug)]
-#[command(name = "longmatch", version, after_help = help::TOP)]
+#[command(name = "longmatch", version, long_version = VERSION, after_help = help::TOP)]
 pub struct Cli {
     /// The command; `None` runs the demonstration.
     #[command(subcommand)]
@@ -88,7 +89,7 @@ pub enum Command {
     /// Print the manual page of a command, or write the pages of all
     #[command(after_help = help::MAN)]
     Man(ManArgs),
-    /// Print the licences of longmatch and of the embedded tables
+    /// Print the licences of longmatch and of its tables
     #[command(alias = "licenses", after_help = help::LICENCES)]
     Licences,
 }

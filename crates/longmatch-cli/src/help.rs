@@ -22,8 +22,10 @@ as it was given. IPv4-mapped IPv6 addresses (::ffff:192.0.2.1) are looked up in 
 
 The value of routes is the next hop. Prefixes of any other format (CSV, lists, address ranges,
 MaxMind DB, compiled tables) have a field for each column, empty where the value is null. JSON has
-the values by name: 'next_hop', the columns ('prefix_' for a column named 'prefix'), or 'value' for
-the embedded table, which is a demonstration.
+the values by name: 'next_hop' or the columns ('prefix_' for a column named 'prefix').
+
+Without --routes and --table the default table answers: the AS that originates the prefix, 'asn',
+and its 'name'. 'longmatch --version' prints its date. Special-purpose addresses have no AS.
 
 A line that is no address is an error, or with --skip-invalid skipped unless it has an address.
 
@@ -54,7 +56,7 @@ Examples:
   longmatch compile -r rib.20260101.0000.bz2 -o origins.lm
   longmatch compile -r city.mmdb --columns country.iso_code=country,city.names.en=city -o geo.lm
   longmatch compile -r bad-networks.txt -o bad.lm
-  longmatch compile -o embedded.lm && longmatch lookup --table embedded.lm 8.8.8.8
+  longmatch compile -o asn.lm && longmatch lookup --table asn.lm 8.8.8.8
 
 Exit codes: 0 written, 2 bad usage or input, or the file cannot be written.";
 

@@ -27,7 +27,7 @@ struct Embedded {
 const EMBEDDED_IPV4: Embedded = Embedded {
     name: "the embedded IPv4 table",
     bytes: include_bytes!("../../../data/ipv4.txt.zst"),
-    routes: 886_117,
+    routes: 886_116,
 };
 
 const EMBEDDED_IPV6: Embedded = Embedded {
@@ -36,10 +36,8 @@ const EMBEDDED_IPV6: Embedded = Embedded {
     routes: 160_147,
 };
 
-/// The names and the compressed texts of the embedded tables.
-pub fn embedded_tables() -> [(&'static str, &'static [u8]); 2] {
-    [EMBEDDED_IPV6, EMBEDDED_IPV4].map(|embedded| (embedded.name, embedded.bytes))
-}
+/// The name of the embedded tables.
+pub const EMBEDDED: &str = "embedded";
 
 /// The path that means standard input.
 const STDIN: &str = "-";
@@ -235,7 +233,7 @@ impl Routes {
         let mut loader = Loader { table: Table::new(), families, advice, refused: 0, changes };
         if source.files.is_empty() {
             loader.embedded(&source.read)?;
-            let name = "embedded".to_owned();
+            let name = EMBEDDED.to_owned();
             return Self { table: loader.table, name, ids: None }.split(*split);
         }
         if source.files.iter().filter(|path| is_stdin(path)).count() > 1 {
@@ -347,7 +345,12 @@ impl Routes {
         used.into_iter().filter(|used| *used).count()
     }
 
-    /// Summary of the routes in one line, for headings: `embedded: 886,117 IPv4 routes, ...`.
+    /// Whether the next hops of a family are invented: the source of the embedded IPv6 prefixes has none.
+    pub fn invented<F: CliFamily>(&self) -> bool {
+        self.name == EMBEDDED && F::LABEL == Ipv6::LABEL && !self.table.ipv6().is_empty()
+    }
+
+    /// Summary of the routes in one line, for headings: `embedded: 886,116 IPv4 routes, ...`.
     pub fn describe(&self) -> String {
         let count = |n: usize, label: &str| (n > 0).then(|| plural(n as u64, label));
         let counts = [
@@ -355,7 +358,8 @@ impl Routes {
             count(self.table.ipv6().len(), "IPv6 route"),
             count(self.next_hops(), "next hop"),
         ];
-        let counts: Vec<_> = counts.into_iter().flatten().collect();
+        let invented = self.invented::<Ipv6>().then(|| "those of IPv6 invented".to_owned());
+        let counts: Vec<_> = counts.into_iter().chain([invented]).flatten().collect();
         let name = printable(&self.name);
         match counts.is_empty() {
             true => format!("{name}: no routes"),
@@ -396,10 +400,7 @@ pub fn load(
 impl Loader<'_> {
     /// Loads the embedded tables that are needed.
     fn embedded(&mut self, read: &ReadArgs) -> Result<(), CliError> {
-        if let Some((option, noun)) = read.of_files().next() {
-            let problem = format!("{option} needs --routes: the embedded tables have no {noun}");
-            return Err(CliError::new(problem));
-        }
+        table_file::require_routes(read, "an embedded table")?;
         // The tables share one numbering of next hops. IPv6 comes first, so that its few next hops
         // get numbers of 16 bits, which more engines can store.
         let wanted = [(self.families.ipv6, EMBEDDED_IPV6), (self.families.ipv4, EMBEDDED_IPV4)];

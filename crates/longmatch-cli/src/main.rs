@@ -7,6 +7,7 @@
 mod args;
 mod cells;
 mod commands;
+mod default_table;
 mod destinations;
 mod error;
 mod fit;

@@ -8,7 +8,7 @@ use longmatch::{
     Answers, CompileError, Corrupt, Engine, Lookup, MemoryUsage, NextHopId, Rib, Structure, Table,
 };
 
-use crate::args::SourceArgs;
+use crate::args::{ReadArgs, SourceArgs};
 use crate::error::CliError;
 use crate::input::{CliFamily, Families, is_stdin};
 use crate::prefix_data;
@@ -18,10 +18,7 @@ use crate::prefix_data;
 /// # Errors
 /// If it cannot be opened, is no table or is damaged, or if an option does not apply to tables.
 pub fn open(args: &SourceArgs, path: &Path) -> Result<FileTable, CliError> {
-    if let Some((option, noun)) = args.read.of_files().next() {
-        let problem = format!("{option} needs --routes: a compiled table has no {noun}");
-        return Err(CliError::new(problem));
-    }
+    require_routes(&args.read, "a compiled table")?;
     if is_stdin(path) {
         return Err(CliError::new("--table - is not possible: a table is a file that is mapped"));
     }
@@ -30,6 +27,19 @@ pub fn open(args: &SourceArgs, path: &Path) -> Result<FileTable, CliError> {
         false => FileTable::open(path),
     };
     opened.map_err(|error| prefix_data::escaped(&error))
+}
+
+/// Refuses options that do not apply to a table, which is called `table`.
+///
+/// # Errors
+/// If there is one.
+pub fn require_routes(args: &ReadArgs, table: &str) -> Result<(), CliError> {
+    match args.of_files().next() {
+        Some((option, noun)) => {
+            Err(CliError::new(format!("{option} needs --routes: {table} has no {noun}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The cells of a row, separated by commas: the text of a next hop.

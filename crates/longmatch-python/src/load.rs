@@ -25,8 +25,8 @@ const IPV6: &[u8] = include_bytes!("../data/ipv6.txt.zst");
 /// The table in the package: prefixes of the global routing table and the AS that originates each.
 ///
 /// Its values are numbers of autonomous systems (column ``asn``). They are known for IPv4; the IPv6 prefixes are real
-/// too, but their AS is not known, so their value is ``None``. The table is from 2021 (docs/tables.md): good for tests
-/// and examples; load a current one for anything else. Loaded once, in about a second.
+/// too, but their AS is not known, so their value is ``None``. The date of the table is not known
+/// (data/PROVENANCE.md): good for tests and examples; load a current one for anything else. Loaded once, in about a second.
 ///
 /// >>> longmatch.asn().lookup("1.1.1.1")
 /// 13335

@@ -340,7 +340,7 @@ def test_asn():
     assert table is longmatch.asn()
     assert table.columns == ["asn"]
     assert table.lookup("1.1.1.1") == 13335
-    assert len(table) == 886117 + 160147
+    assert len(table) == 886116 + 160147
     assert table.get_key("2001:4860::1") is not None
 
 

@@ -45,7 +45,7 @@ pub struct UpdateStream {
 pub struct Inputs {
     /// The tables, the most important one first.
     pub tables: Vec<Subject>,
-    /// Whether the next hops of the tables are origin ASNs, as those of the embedded ones are.
+    /// Whether the next hops of the tables are origin ASNs, as those of the embedded IPv4 one are.
     ///
     /// The papers' experiments then use the IPv4 routes with 256 next hops: the papers' tables have 9 to 530, and DXR,
     /// SAIL and Spider cannot hold tens of thousands.

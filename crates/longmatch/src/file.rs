@@ -32,8 +32,9 @@
 //! # Damaged files
 //!
 //! [`FileTable::open`] verifies a checksum of every section and refuses a damaged file.
-//! [`FileTable::open_trusted`] skips this, which saves most of the time. In either case no lookup
-//! reads outside of the file, whatever its bytes are.
+//! [`FileTable::open_trusted`] skips this, which saves most of the time; so does
+//! [`FileTable::from_static`] for a table in the program. In no case a lookup reads outside of the
+//! file, whatever its bytes are.
 
 pub use crate::table::file::{
     FileError, FileErrorKind, FileReport, FileRow, FileSpec, FileTable, NewFile,

@@ -18,7 +18,7 @@ const CRATE: (&str, &str) = ("rotonda-store", "0.5.0");
 /// The source of the IPv6 table.
 const MODULE: (&str, &str) = ("github.com/gaissmai/bart", "v0.30.0");
 
-const IPV4_ROUTES: usize = 886_117;
+const IPV4_ROUTES: usize = 886_116;
 const IPV6_ROUTES: usize = 160_147;
 
 /// The strongest level whose window (8 MiB) every decoder accepts by default.
@@ -70,16 +70,26 @@ fn pack(family: &str, table: &Table, expected: usize) -> Result<Vec<u8>, Box<dyn
         );
     }
     println!("{family}: {} routes, {} distinct next hops", table.routes, table.next_hops);
+    compress(table.text.as_bytes())
+}
+
+/// Compresses a file of data/.
+pub fn compress(bytes: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
     encoder.include_checksum(true)?;
     // The stored size lets a reader allocate once.
-    encoder.set_pledged_src_size(Some(table.text.len() as u64))?;
-    encoder.write_all(table.text.as_bytes())?;
+    encoder.set_pledged_src_size(Some(bytes.len() as u64))?;
+    encoder.write_all(bytes)?;
     Ok(encoder.finish()?)
 }
 
+/// Returns the SHA-256 of bytes in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Writes the file, or compares it with the existing one.
-fn settle(mode: Mode, path: &Path, bytes: &[u8]) -> Result<bool, Box<dyn Error>> {
+pub fn settle(mode: Mode, path: &Path, bytes: &[u8]) -> Result<bool, Box<dyn Error>> {
     let name = path.display();
     match mode {
         Mode::Write => {
@@ -102,7 +112,7 @@ fn settle(mode: Mode, path: &Path, bytes: &[u8]) -> Result<bool, Box<dyn Error>>
 
 /// Returns whether data/PROVENANCE.md names the hash of these bytes.
 fn is_recorded(name: &str, bytes: &[u8], recorded: &str) -> bool {
-    let hash: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = sha256(bytes);
     let found = recorded.contains(&hash);
     let verdict = if found { "as recorded" } else { "NOT the one that data/PROVENANCE.md records" };
     println!("sha256 {hash}  {name}: {verdict}");

@@ -51,6 +51,23 @@ pub fn go_module(path: &str, version: &str) -> Result<PathBuf, Box<dyn Error>> {
     Ok(dir.ok_or_else(|| format!("go prints no directory of {path} {version}"))?.into())
 }
 
+/// Returns the archive of a package of npm, which verifies it with the registry's hash.
+///
+/// # Errors
+/// If npm is not installed or cannot fetch the package.
+pub fn npm_package(name: &str, version: &str) -> Result<Vec<u8>, Box<dyn Error>> {
+    let dir = target_dir().join("xtask-data");
+    fs::create_dir_all(&dir)?;
+    let mut command = Command::new("npm");
+    command.args(["pack", "--json"]).arg(format!("{name}@{version}")).stdin(Stdio::null());
+    let answer = json(command.current_dir(&dir))?;
+    let file = answer[0]["filename"].as_str();
+    let file = dir.join(file.ok_or_else(|| format!("npm prints no file of {name} {version}"))?);
+    let bytes = fs::read(&file)?;
+    fs::remove_file(file)?;
+    Ok(bytes)
+}
+
 fn target_dir() -> PathBuf {
     // A relative value is relative to the repository's root, where the alias starts cargo.
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))

@@ -79,8 +79,10 @@ fn parse_ipv6_prefix(line: &str) -> Option<Ipv6Prefix> {
 
 /// Builds the IPv4 table, ordered by address and length; of several origins of a prefix it takes the lowest AS number.
 ///
-/// The lowest rather than the first, so that the result does not depend on the order of lines.
+/// The lowest rather than the first, so that the result does not depend on the order of lines. Leaves out prefixes
+/// shorter than /8: no AS was given so many addresses, and the one there is, `0.0.0.0/1`, gave private addresses an AS.
 pub fn ipv4_table(mut origins: Vec<Origin>) -> Table {
+    origins.retain(|origin| origin.length >= 8);
     origins.sort_unstable();
     origins.dedup_by_key(|origin| (origin.address, origin.length));
     table(origins.iter().map(|origin| (origin.address, origin.length, format!("AS{}", origin.asn))))
@@ -190,8 +192,7 @@ mod tests {
 
     #[test]
     fn routes_are_ordered_by_number_and_the_lowest_as_wins() {
-        let csv =
-            "\u{feff}net,len,asn\n10.0.0.0,16,7\n9.0.0.0,8,300\n10.0.0.0,8,20\n\n10.0.0.0,16,5\n";
+        let csv = "\u{feff}net,len,asn\n0.0.0.0,1,311\n10.0.0.0,16,7\n9.0.0.0,8,300\n10.0.0.0,8,20\n\n10.0.0.0,16,5\n";
         let table = ipv4_table(parse_origins(csv).expect("well formed"));
         assert_eq!(table.text, "9.0.0.0/8 AS300\n10.0.0.0/8 AS20\n10.0.0.0/16 AS5\n");
         assert_eq!((table.routes, table.next_hops), (3, 3));

@@ -17,6 +17,7 @@ const DOCUMENTS: [&str; 7] = [
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "data/LICENSE-bart",
+    "data/LICENSE-ip-location-db",
     "data/LICENSE-rotonda-store",
     "data/PROVENANCE.md",
 ];
@@ -115,6 +116,7 @@ mod tests {
             "completions/longmatch.elv",
             "completions/longmatch.fish",
             "data/LICENSE-bart",
+            "data/LICENSE-ip-location-db",
             "data/LICENSE-rotonda-store",
             "data/PROVENANCE.md",
             "longmatch",

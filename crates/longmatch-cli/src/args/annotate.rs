@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use longmatch_feed::{Codec, Delimiter, RouteValue};
+use longmatch_feed::{Codec, Delimiter};
+
+use super::source::RowArgs;
 
 /// `longmatch annotate`.
 #[derive(Args, Clone, Debug)]
@@ -20,8 +22,8 @@ pub struct AnnotateArgs {
     ///
     /// Files with the same columns are one table, in which later files replace the rows of
     /// earlier ones. Files with other columns are tables of their own, and each address is
-    /// looked up in all of them. By default the embedded tables are used, with the column
-    /// 'asn': the autonomous system that announces the prefix.
+    /// looked up in all of them. By default the default table of lookup is used, with
+    /// the columns 'asn', the autonomous system that originates the prefix, and its 'name'.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub routes: Vec<PathBuf>,
 
@@ -37,19 +39,9 @@ pub struct AnnotateArgs {
     #[arg(long, requires = "tables", verbatim_doc_comment)]
     pub trust: bool,
 
-    /// The value of routes: next-hop, origin-as, as-path, peer, communities
-    ///
-    /// By default the origin AS of MRT and 'bgpdump -m', of other routes the next hop.
-    #[arg(long, value_name = "VALUE", verbatim_doc_comment)]
-    pub value: Option<RouteValue>,
-
-    /// Skip damaged lines of the prefix data
-    #[arg(long)]
-    pub lenient: bool,
-
-    /// Clear the host bits of prefixes, instead of refusing such prefixes
-    #[arg(long)]
-    pub mask: bool,
+    /// How the prefix data are read.
+    #[command(flatten)]
+    pub read: RowArgs,
 
     /// Column with addresses, by name or (CSV) number; may be repeated
     #[arg(short, long, value_name = "NAME|N", value_delimiter = ',', conflicts_with_all = ["field", "regex"])]

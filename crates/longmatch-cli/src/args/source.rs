@@ -16,7 +16,8 @@ pub struct SourceArgs {
     /// Load prefixes from FILE, '-' for standard input; may be repeated
     ///
     /// Any format: see 'Formats' below. Plain or compressed with gzip, bzip2, zstd or xz. Rows of later files
-    /// replace earlier ones. By default the embedded tables are used.
+    /// replace earlier ones. By default lookup, annotate and compile take the default table (AS and name), and
+    /// other commands the embedded routing tables.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 
@@ -40,17 +41,6 @@ pub struct SourceArgs {
 /// How files of prefixes are read.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ReadArgs {
-    /// The format of the files, such as csv [default: detected]
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        value_parser = format_parser(),
-        default_value = "auto",
-        hide_default_value = true,
-        hide_possible_values = true
-    )]
-    pub format: Format,
-
     /// What separates the cells of text.
     #[command(flatten)]
     pub cells: CellArgs,
@@ -75,6 +65,17 @@ pub struct CellArgs {
 /// How rows and routes are read, whatever their format.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RowArgs {
+    /// The format of the files, such as csv [default: detected]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = format_parser(),
+        default_value = "auto",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    pub format: Format,
+
     /// The column of the prefixes, by name or number [default: detected]
     ///
     /// Two columns, 'start,end', are the first and the last address of ranges, or an address and
@@ -129,6 +130,7 @@ impl RowArgs {
     /// The options with which files are read.
     pub fn options(&self) -> Options {
         let mut options = Options::default();
+        options.format = self.format;
         options.prefix = self.prefix_column.clone();
         options.filters = self.filters.clone();
         options.value = self.value;
@@ -145,7 +147,6 @@ impl ReadArgs {
     /// The options with which files are read.
     pub fn options(&self) -> Options {
         let mut options = self.rows.options();
-        options.format = self.format;
         options.delimiter = self.cells.delimiter;
         options.header = self.cells.header.map(|header| header == YesNo::Yes);
         options
@@ -155,7 +156,7 @@ impl ReadArgs {
     pub fn of_files(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let rows = &self.rows;
         let given = [
-            (self.format != Format::Auto, "--format", "other format"),
+            (rows.format != Format::Auto, "--format", "other format"),
             (self.cells.delimiter.is_some(), "--delimiter", "text"),
             (self.cells.header.is_some(), "--header", "header row"),
             (!rows.prefix_column.is_empty(), "--prefix-column", "column of prefixes"),

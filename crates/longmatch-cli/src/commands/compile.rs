@@ -13,8 +13,8 @@ use crate::args::CompileArgs;
 use crate::error::{Advice, CliError, Outcome, Status};
 use crate::input::{self, Families, display_name, is_stdin};
 use crate::output::{Align, Grid, Out, bytes, plural};
-use crate::prefix_data;
 use crate::progress::Progress;
+use crate::{default_table, prefix_data};
 use crate::target;
 
 /// Runs the command.
@@ -118,7 +118,7 @@ impl Written<'_> {
     }
 }
 
-/// Loads the files of the command line, or the embedded tables.
+/// Loads the files of the command line, or the default table.
 fn load(args: &CompileArgs) -> Result<PrefixData, CliError> {
     if args.files.iter().filter(|path| is_stdin(path)).count() > 1 {
         return Err(CliError::new("--routes - was given twice: standard input is read once"));
@@ -126,12 +126,9 @@ fn load(args: &CompileArgs) -> Result<PrefixData, CliError> {
     let mut loader = DataLoader::new(args.options());
     let advice = Advice { lenient: !args.read.rows.lenient, families: true };
     if args.files.is_empty() {
-        for (name, bytes) in input::embedded_tables() {
-            let progress = Progress::new(format!("loading {name}"), None, "routes");
-            let loaded = loader.bytes(bytes, Some(name));
-            drop(progress);
-            loaded.map_err(|error| CliError::load(&error, advice))?;
-        }
+        default_table::notice();
+        let loaded = loader.bytes(default_table::bytes(), Some(default_table::NAME));
+        loaded.map_err(|error| CliError::load(&error, advice))?;
     }
     for path in &args.files {
         let report = prefix_data::load(&mut loader, path, advice)?;

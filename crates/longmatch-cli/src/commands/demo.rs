@@ -79,7 +79,8 @@ fn family<F: CliFamily + BenchFamily>(routes: &Routes, out: &mut Out) -> Result<
     let (checked, mut rows) = measured(&comparison)?;
     rows.sort_by(|a, b| f64::total_cmp(&total(b), &total(a)));
     let table = plural(routes.rib::<F>().len() as u64, "route");
-    let hops = plural(comparison.next_hops() as u64, "next hop");
+    let hop = if routes.invented::<F>() { "invented next hop" } else { "next hop" };
+    let hops = plural(comparison.next_hops() as u64, hop);
     writeln!(out, "\n{}  {}", out.bold(F::LABEL), out.dim(format!("{table}, {hops}")))?;
     print(out, checked, &rows, &failed)?;
     out.flush()?;

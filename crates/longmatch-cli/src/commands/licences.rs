@@ -7,11 +7,20 @@ use crate::error::{Outcome, Status};
 use crate::output::Out;
 
 /// The subject and the text of each licence.
-const LICENCES: [(&str, &str); 4] = [
+const LICENCES: [(&str, &str); 5] = [
     ("longmatch, at your choice", include_str!("../../../../LICENSE-MIT")),
     ("or", include_str!("../../../../LICENSE-APACHE")),
-    ("the embedded IPv4 table", include_str!("../../../../data/LICENSE-rotonda-store")),
-    ("the embedded IPv6 table", include_str!("../../../../data/LICENSE-bart")),
+    (
+        "the default table, by RouteViews (routeviews.org), DB-IP (db-ip.com) and NRO (nro.net): CC BY 4.0, \
+         https://creativecommons.org/licenses/by/4.0/; merged by ip-location-db, then made into prefixes, without \
+         special-purpose ones, by longmatch",
+        include_str!("../../../../data/LICENSE-ip-location-db"),
+    ),
+    (
+        "the IPv4 routes of the demonstration",
+        include_str!("../../../../data/LICENSE-rotonda-store"),
+    ),
+    ("the IPv6 routes of the demonstration", include_str!("../../../../data/LICENSE-bart")),
 ];
 
 /// Runs the command.

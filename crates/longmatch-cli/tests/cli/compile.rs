@@ -308,12 +308,12 @@ fn processes_read_a_file_that_is_replaced() {
 }
 
 #[test]
-fn the_embedded_tables_compile() {
+fn the_default_table_compiles() {
     let dir = Dir::new();
-    let table = dir.path("embedded.lm");
+    let table = dir.path("asn.lm");
     let ended = run(&["compile", "-o", &table, "--json"]);
     assert_eq!(ended.code, 0, "{ended:?}");
-    let args = ["8.8.8.8", "2001:4860:4860::8888", "::"];
+    let args = ["8.8.8.8", "2001:4860:4860::8888", "::", "10.1.2.3"];
     let of_file = run(&[&["lookup", "--table", &table], &args[..]].concat());
     let of_routes = run(&[&["lookup"], &args[..]].concat());
     assert_eq!((of_file.code, of_file.stdout), (of_routes.code, of_routes.stdout));

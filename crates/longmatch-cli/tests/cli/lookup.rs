@@ -200,25 +200,61 @@ fn the_chosen_peer_is_printed() {
     assert_eq!((ended.code, &ended.stdout[..]), (2, ""));
 }
 
+/// The default table has the origin AS and its name, and says how old it is.
 #[test]
-fn the_embedded_tables_answer_and_say_what_they_are() {
-    let notice = "longmatch: these answers are from the embedded demonstration table, \
-        which is not current: give others with --routes or --table\n";
-    let ended = run(&["lookup", "8.8.8.8"]);
-    let expected = "8.8.8.8\t8.8.8.0/24\tAS15169\n";
-    assert_eq!((ended.code, &ended.stdout[..], &ended.stderr[..]), (0, expected, notice));
-    let ended = run(&["lookup", "--json", "8.8.8.8"]);
-    let expected = "{\"address\":\"8.8.8.8\",\"prefix\":\"8.8.8.0/24\",\"value\":\"AS15169\"}\n";
-    assert_eq!((ended.code, &ended.stdout[..], &ended.stderr[..]), (0, expected, notice));
-    let answer = "2001:4860:4860::8888\t2001:4860::/32\tnh11\n";
-    let invented = "longmatch: the embedded IPv6 prefixes are real, \
-        but their values (nh1 to nh256) are invented\n";
-    for ended in [
-        run(&["lookup", "2001:4860:4860::8888"]),
-        run_with(&["lookup", "-"], "2001:4860:4860::8888\n"),
-    ] {
-        assert_eq!((ended.code, &ended.stdout[..]), (0, answer));
-        assert_eq!(ended.stderr, format!("{notice}{invented}"));
+fn the_default_table_answers_and_says_its_date() {
+    let date = table_date();
+    let notice = format!(
+        "longmatch: the default table answers: the origin AS of {date} (RouteViews, DB-IP.com, NRO; \
+         CC BY 4.0); name others with --routes or --table\n"
+    );
+    let cases = [
+        (&["1.1.1.1"][..], "1.1.1.1\t1.1.1.0/24\t13335\tCloudflare, Inc.\n"),
+        (&["--all", "1.1.1.1"], "1.1.1.1\t1.1.1.0/24\t13335\tCloudflare, Inc.\n"),
+        (
+            &["--json", "8.8.8.8"],
+            "{\"address\":\"8.8.8.8\",\"prefix\":\"8.8.8.0/24\",\"asn\":15169,\"name\":\"Google LLC\"}\n",
+        ),
+        (&["2001:4860:4860::8888"], "2001:4860:4860::8888\t2001:4860:4840::/42\t15169\tGoogle LLC\n"),
+        (&["--exit-zero", "10.1.2.3"], "10.1.2.3\t-\t-\t-\n"),
+    ];
+    for (args, expected) in cases {
+        let ended = run(&[&["lookup"], args].concat());
+        assert_eq!((ended.code, &*ended.stdout, &*ended.stderr), (0, expected, &*notice));
+    }
+    let ended = run_with(&["lookup", "-"], "1.1.1.1\n");
+    assert_eq!((&*ended.stdout, &*ended.stderr), (cases[0].1, &*notice));
+    let ended = run(&["lookup", "--split", "syn1", "1.1.1.1"]);
+    assert!(ended.stdout.starts_with("1.1.1.1\t1.1.1.0/2"), "{}", ended.stdout);
+    assert!(ended.stdout.ends_with("\t13335,Cloudflare, Inc.\n"), "{}", ended.stdout);
+    let version = run(&["--version"]).stdout;
+    let line = format!("\ndefault table: origin AS and name of {date} (@ip-location-db/asn ");
+    assert!(version.contains(&line) && run(&["-V"]).stdout.lines().count() == 1, "{version}");
+}
+
+/// The date of the default table, which the data beside it state.
+fn table_date() -> &'static str {
+    let version = include_str!("../../../../data/asn.version");
+    let date = version.split_whitespace().nth(1).unwrap();
+    assert!(date.len() == 10 && date.starts_with("20"), "{version}");
+    date
+}
+
+/// Special-purpose addresses (RFC 6890) have no AS; the AS112 servers, which an AS announces, do.
+#[test]
+fn special_purpose_addresses_have_no_as() {
+    let special = "0.0.0.1 10.0.0.1 10.255.255.255 100.64.0.1 100.127.255.255 127.0.0.1 169.254.1.1 172.16.0.1 \
+        172.31.255.255 192.0.0.1 192.0.2.1 192.88.99.1 192.168.0.1 198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.1 \
+        224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.255 :: ::1 ::ffff:10.0.0.1 64:ff9b::1 64:ff9b:1::1 100::1 2001::1 \
+        2001:2::1 2001:10::1 2001:db8::1 2002::1 3fff::1 5f00::1 fc00::1 fd00::1 fe80::1 ff02::1";
+    let special: Vec<&str> = special.split_whitespace().collect();
+    let ended = run(&[&["lookup"], &special[..]].concat());
+    assert_eq!(ended.code, 1);
+    let none: String = special.iter().map(|addr| format!("{addr}\t-\t-\t-\n")).collect();
+    assert_eq!(ended.stdout, none);
+    for addr in ["9.255.255.255", "11.0.0.1", "192.31.196.1", "192.175.48.1", "2001:4:112::1"] {
+        let ended = run(&["lookup", addr]);
+        assert_eq!(ended.code, 0, "{ended:?}");
     }
 }
 

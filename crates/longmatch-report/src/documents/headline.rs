@@ -139,13 +139,19 @@ fn others(published: &Published, machine: &Machine, up: &str) -> String {
     if links.is_empty() { String::new() } else { format!(" Other machines: {}.", links.join(", ")) }
 }
 
+/// Routes of the embedded IPv4 table while it had `0.0.0.0/1`, which records of that time count.
+const WITH_HALF: u64 = 886_117;
+
 /// States the tables' names, sizes and provenance, and the share of random addresses with a route.
 fn about_tables(machine: &Machine, tables: &[Table], up: &str) -> Result<String, String> {
     let mut parts = Vec::new();
     for table in tables {
         let Table { name, routes, next_hops, family } = table;
         let from = match table.is_embedded() {
-            true => format!("[embedded]({up}data/PROVENANCE.md) in the command"),
+            true => {
+                let now = if *routes == WITH_HALF { ", now without its `0.0.0.0/1`" } else { "" };
+                format!("[embedded]({up}data/PROVENANCE.md) in the command{now}")
+            }
             false => format!("[not in the repository]({up}docs/tables.md#{name})"),
         };
         let traffic = machine.condition(&format!("{BATCH}-{family}-{name}"), "traffic, random")?;

@@ -1,22 +1,17 @@
 //! The tables that addresses are looked up in, and the text of what they add.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use longmatch::file::{FileSpec, FileTable};
-use longmatch::table::{Cell, Column, ColumnType, PrefixData, Row};
-use longmatch::{Answers, IpPrefix, NextHopId, Rib};
-use longmatch_feed::{
-    DataLoader, Event, Options, Sink, SinkError, load_bytes, printable,
-};
+use longmatch::table::{Cell, Column, ColumnType, PrefixData};
+use longmatch::{Answers, IpPrefix, NextHopId};
+use longmatch_feed::{DataLoader, printable};
 
 use crate::args::AnnotateArgs;
 use crate::cells::{Style, write_cell, write_prefix};
 use crate::error::{Advice, CliError};
-use crate::input::{display_name, embedded_tables};
-use crate::output::{plural, warn};
-use crate::progress::Progress;
-use crate::{pipeline, prefix_data};
+use crate::input::{Families, display_name, print_report};
+use crate::{default_table, prefix_data};
 
 /// A column that is added.
 pub struct Added {
@@ -301,12 +296,11 @@ fn compiled(args: &AnnotateArgs, prefixes: bool) -> Result<Vec<FileTable>, CliEr
         }
         return Ok(vec![table]);
     }
-    let mut groups: Vec<PrefixData> = Vec::new();
     if args.routes.is_empty() && args.tables.is_empty() {
-        // The embedded IPv6 table has no column: it only tells what matches.
-        let with_ipv6 = prefixes || args.matching || args.no_match;
-        groups.push(embedded(with_ipv6)?);
+        default_table::notice();
+        return Ok(vec![default_table::open()?]);
     }
+    let mut groups: Vec<PrefixData> = Vec::new();
     for path in args.routes.iter().chain(&args.tables) {
         let data = load(args, path)?;
         let names = |data: &PrefixData| -> Vec<_> {
@@ -362,72 +356,10 @@ fn merge(group: &mut PrefixData, data: &PrefixData) -> Result<(), longmatch::tab
 
 /// Loads a file of prefix data, in any format.
 fn load(args: &AnnotateArgs, path: &Path) -> Result<PrefixData, CliError> {
-    let mut options = DataOptions::default();
-    options.value = args.value;
-    options.input.lenient = args.lenient;
-    options.input.mask_host_bits = args.mask;
-    let name = display_name(path);
+    let options = args.read.options();
+    let advice = Advice { lenient: !options.lenient, families: false };
     let mut loader = DataLoader::new(options);
-    let advice = Advice { lenient: !args.lenient, families: false };
     let report = prefix_data::load(&mut loader, path, advice)?;
-    if report.damaged > 0 {
-        let damaged = plural(report.damaged, "damaged line");
-        warn(format_args!("{}: {damaged} skipped", printable(&name)));
-    }
+    print_report(&display_name(path), &report, Families::BOTH);
     prefix_data::finish(loader, advice)
-}
-
-/// The embedded tables, with the column `asn`; that of IPv6 only on request.
-fn embedded(with_ipv6: bool) -> Result<PrefixData, CliError> {
-    let failed = |error: &dyn std::fmt::Display| CliError::input("the embedded tables", error);
-    let mut asns = Asns::default();
-    let (mut ipv4, mut ipv6) = (Rib::new(), Rib::new());
-    let [table6, table4] = embedded_tables();
-    for (name, bytes) in with_ipv6.then_some(table6).into_iter().chain([table4]) {
-        let mut progress = Progress::new(format!("loading {name}"), None, "routes");
-        let mut count = 0u64;
-        let keep = |event: Event<'_>| -> Result<(), SinkError> {
-            count += 1;
-            if count.is_multiple_of(4096) {
-                progress.set(count);
-            }
-            match event {
-                Event::Announce(IpPrefix::V4(prefix), value) => {
-                    ipv4.insert(prefix, asns.id(value)?)?;
-                }
-                Event::Announce(IpPrefix::V6(prefix), value) => {
-                    ipv6.insert(prefix, asns.id(value)?)?;
-                }
-                Event::Withdraw(_) => {}
-            }
-            Ok(())
-        };
-        let load = |sink: &mut dyn Sink| load_bytes(bytes, Some(name), &Options::default(), sink);
-        let loaded = pipeline::load(load, keep).map_err(|error| failed(&error))?;
-        loaded.map_err(|error| failed(&error))?;
-    }
-    let columns = vec![Column::new("asn", ColumnType::U64)];
-    PrefixData::from_routes(columns, asns.rows, ipv4, ipv6).map_err(|error| failed(&error))
-}
-
-/// The distinct rows of the embedded tables.
-#[derive(Default)]
-struct Asns {
-    rows: Vec<Row>,
-    ids: HashMap<Option<u64>, NextHopId>,
-}
-
-impl Asns {
-    /// The id of the row for a value such as `AS64500`; another value has no number.
-    fn id(&mut self, value: &str) -> Result<NextHopId, SinkError> {
-        let asn = value.strip_prefix("AS").and_then(|number| number.parse().ok());
-        if let Some(id) = self.ids.get(&asn) {
-            return Ok(*id);
-        }
-        let id = u32::try_from(self.rows.len() + 1).ok().and_then(NextHopId::new);
-        let id = id.ok_or("too many values")?;
-        self.rows.push([asn.map_or(Cell::Null, Cell::U64)].into());
-        self.ids.insert(asn, id);
-        Ok(id)
-    }
 }

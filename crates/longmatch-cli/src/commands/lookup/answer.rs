@@ -92,8 +92,6 @@ pub struct Tally {
     pub lines: u64,
     /// Addresses without a match.
     pub unmatched: u64,
-    /// Whether an answer is an IPv6 prefix.
-    pub ipv6: bool,
     /// Texts that were skipped.
     pub skipped: u64,
     /// The line and the problem of the first text that was skipped.
@@ -106,7 +104,6 @@ impl Tally {
         let lines = self.lines;
         self.lines += later.lines;
         self.unmatched += later.unmatched;
-        self.ipv6 |= later.ipv6;
         self.skipped += later.skipped;
         if self.first_skipped.is_none() {
             let first = later.first_skipped;
@@ -257,7 +254,6 @@ impl Answerer {
         }
         match found {
             Some((prefix, value)) => {
-                tally.ipv6 |= matches!(prefix, IpPrefix::V6(_));
                 write_prefix(prefix, style, text);
                 let mut leads = self.leads.iter();
                 value.each(|cell| {

@@ -1,8 +1,8 @@
 //! `longmatch lookup`: the longest matching prefix of addresses, and its value.
 //!
 //! Addresses are answered from the routes, and after many of them from a compiled table
-//! ([`routes`]); with `--table` from the mapped file. Standard input is answered block by block in
-//! threads ([`stream`]).
+//! ([`routes`]); with `--table` from the mapped file, without either from the default table. Standard
+//! input is answered block by block in threads ([`stream`]).
 
 mod answer;
 mod query;
@@ -18,11 +18,11 @@ use longmatch_feed::{DataLoader, printable};
 
 use self::answer::{Answered, Answerer, Source, Tally};
 use self::query::{Query, Rules};
-use crate::args::{LookupArgs, RoutesArgs};
+use crate::args::LookupArgs;
 use crate::error::{Advice, CliError, Outcome, Status};
 use crate::input::{self, Families, display_name, is_stdin};
 use crate::output::{Out, plural, warn};
-use crate::{prefix_data, table_file};
+use crate::{default_table, prefix_data, table_file};
 
 /// What to answer: an argument of the command.
 enum Asked<'a> {
@@ -42,11 +42,8 @@ pub fn run(args: &LookupArgs) -> Outcome {
     let families = families(&asked, args);
     let answerer = Answerer::new(source(args, families)?, rules, args.all, args.json);
     let answerer = Arc::new(answerer);
-    let embedded = args.routes.files.is_empty() && args.routes.table.is_none();
-    if embedded {
-        warn(
-            "these answers are from the embedded demonstration table, which is not current: give others with --routes or --table",
-        );
+    if args.routes.files.is_empty() && args.routes.table.is_none() {
+        default_table::notice();
     }
     let mut out = Out::new();
     let mut lines = Tally::default();
@@ -62,9 +59,6 @@ pub fn run(args: &LookupArgs) -> Outcome {
         }
     }
     out.flush()?;
-    if embedded && (arguments.ipv6 || lines.ipv6) {
-        warn("the embedded IPv6 prefixes are real, but their values (nh1 to nh256) are invented");
-    }
     print_skipped("arguments", "argument", &arguments);
     print_skipped("standard input", "line", &lines);
     Ok(Status::ok_if(args.exit_zero || arguments.unmatched + lines.unmatched == 0))
@@ -124,9 +118,8 @@ fn source(args: &LookupArgs, families: Families) -> Result<Source, CliError> {
         return Ok(Source::File(table_file::open(options, path)?));
     }
     if options.files.is_empty() {
-        let args_of_routes = RoutesArgs { source: options.clone(), split: None };
-        let routes = input::Routes::load_as(&args_of_routes, families, Some(args.families))?;
-        return Ok(Source::Routes(routes::Routes::new(routes.table), "value"));
+        table_file::require_routes(&options.read, default_table::NAME)?;
+        return Ok(Source::File(default_table::open()?));
     }
     let data = load(args, families)?;
     let columns = data.columns().to_vec();

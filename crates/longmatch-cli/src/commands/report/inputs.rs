@@ -9,11 +9,9 @@ use longmatch_report::{Inputs, Peers, Subject, UpdateStream};
 use crate::args::{ReportArgs, RoutesArgs, default_memory};
 use crate::destinations;
 use crate::error::CliError;
-use crate::input::{Families, Routes, is_stdin};
+use crate::input::{EMBEDDED, Families, Routes, is_stdin};
 use crate::updates::Updates;
 
-/// Name of the embedded tables.
-const EMBEDDED: &str = "embedded";
 /// File name extensions of formats, which a table's name omits.
 const EXTENSIONS: [&str; 10] =
     ["lm", "zst", "gz", "bz2", "txt", "mrt", "csv", "mmdb", "pcap", "pcapng"];

@@ -335,21 +335,24 @@ fn several_tables_and_compiled_ones() {
     assert!(ended.code == 2 && ended.stderr.contains("cut.lm"), "{}", ended.stderr);
 }
 
-/// The embedded tables are the default. That of IPv6 has no autonomous systems, which is said.
+/// The default table adds the origin AS and its name for both families, and says how old it is.
 #[test]
-fn the_embedded_table_works_at_once() {
+fn the_default_table_works_at_once() {
+    let input = "ip\n1.1.1.1\n2001:4860:4860::8888\n10.1.2.3\n";
     let args = ["annotate", "--column", "ip", "--prefix-as", "net"];
-    let ended = run_with(&args, "ip\n8.8.8.8\n2001:4860:4860::8888\n");
-    let expected = "ip,asn,net\n8.8.8.8,15169,8.8.8.0/24\n2001:4860:4860::8888,,2001:4860::/32\n";
-    assert_eq!((ended.code, &*ended.stdout), (0, expected), "{}", ended.stderr);
-    let note =
-        "1 IPv6 address without an asn: the embedded IPv6 table has none; give one with --routes";
-    assert!(ended.stderr.contains(note), "{}", ended.stderr);
-    let ended = run_with(&["annotate", "--column", "ip"], "ip\n8.8.8.8\n2001:4860:4860::8888\n");
-    assert_eq!(ended.stdout, "ip,asn\n8.8.8.8,15169\n2001:4860:4860::8888,\n");
-    assert!(ended.stderr.contains(note), "{}", ended.stderr);
+    let both = "ip,asn,name,net\n1.1.1.1,13335,\"Cloudflare, Inc.\",1.1.1.0/24\n\
+        2001:4860:4860::8888,15169,Google LLC,2001:4860:4840::/42\n10.1.2.3,,,\n";
+    let asn = "ip,asn\n1.1.1.1,13335\n2001:4860:4860::8888,15169\n10.1.2.3,\n";
+    let date = include_str!("../../../../data/asn.version").split_whitespace().nth(1).unwrap();
+    let notice = format!("longmatch: the default table answers: the origin AS of {date} (");
+    for (args, expected) in [(&args[..], both), (&["annotate", "-c", "ip", "--add", "asn"], asn)] {
+        let ended = run_with(args, input);
+        assert_eq!((ended.code, &*ended.stdout), (0, expected), "{}", ended.stderr);
+        assert!(ended.stderr.starts_with(&notice), "{}", ended.stderr);
+        assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+    }
     let ended = run_with(&["annotate", "--match"], "2001:4860:4860::8888\n0.0.0.0\n240.0.0.1\n");
-    assert!(ended.stdout.starts_with("2001:4860:4860::8888\n"), "{}", ended.stdout);
+    assert_eq!(ended.stdout, "2001:4860:4860::8888\n");
 }
 
 #[test]

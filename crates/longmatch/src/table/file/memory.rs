@@ -7,21 +7,24 @@ use std::io;
 use memmap2::{Mmap, MmapOptions};
 
 use super::error::{FileError, FileErrorKind};
-use crate::mem::{Frozen, Lender};
+use crate::mem::{Frozen, LINE, Lender};
 
 /// A file's bytes, which begin at a cache line.
 enum Memory {
     Mapped(Mmap),
     Copied(Frozen<u8>),
+    /// Bytes of the program.
+    Static(&'static [u8]),
 }
 
 // SAFETY: a mapping stays at its place and is only read; a file that another program changes is
-// excluded by the contract of `Lender`. A frozen array is never written.
+// excluded by the contract of `Lender`. A frozen array and a static slice are never written.
 unsafe impl Lender for Memory {
     fn bytes(&self) -> &[u8] {
         match self {
             Self::Mapped(mapping) => mapping,
             Self::Copied(bytes) => bytes,
+            Self::Static(bytes) => bytes,
         }
     }
 }
@@ -35,6 +38,14 @@ pub(super) fn mapped(file: &File, all: bool) -> io::Result<Arc<dyn Lender>> {
     // SAFETY: files are replaced, never changed: the module's documentation states it.
     let mapping = unsafe { options.map(file) }?;
     Ok(Arc::new(Memory::Mapped(mapping)))
+}
+
+/// Lends bytes of the program, or copies them if they do not begin at a cache line.
+pub(super) fn of_program(bytes: &'static [u8]) -> Result<Arc<dyn Lender>, FileError> {
+    match bytes.as_ptr().addr().is_multiple_of(LINE) {
+        true => Ok(Arc::new(Memory::Static(bytes))),
+        false => copied(bytes),
+    }
 }
 
 /// Copies bytes to where their sections are aligned.

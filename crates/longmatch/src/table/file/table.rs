@@ -108,6 +108,25 @@ impl FileTable {
         Self::over(&memory::copied(&bytes.into())?, true)
     }
 
+    /// Opens a table that is part of the program, such as one of `include_bytes!`, without verifying its checksums.
+    ///
+    /// Nothing is copied if the bytes begin at a multiple of 64. It is still verified that no lookup can
+    /// read outside of them.
+    ///
+    /// ```
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let bytes = FileSpec::default().to_bytes(&PrefixData::default())?;
+    /// assert!(FileTable::from_static(bytes.leak())?.is_empty());
+    /// # Ok::<(), longmatch::file::FileError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a lookup could leave the bytes, or they are of another version or engine.
+    pub fn from_static(bytes: &'static [u8]) -> Result<Self, FileError> {
+        Self::over(&memory::of_program(bytes)?, false)
+    }
+
     pub(super) fn over(lender: &Arc<dyn Lender>, check: bool) -> Result<Self, FileError> {
         Ok(Self { opened: Arc::new(open(lender, check)?), origin: None })
     }

@@ -176,3 +176,21 @@ fn mapped_addresses_stay_what_they_are() {
         assert_eq!(again.table().get_lpm(mapped).unwrap().0.to_string(), found);
     }
 }
+
+/// A table in the program is read where it lies, or copied to where its arrays are aligned.
+#[cfg(target_endian = "little")]
+#[test]
+fn a_table_in_the_program_is_read_where_it_lies() {
+    let bytes = FileSpec::default().to_bytes(&data(100)).unwrap();
+    for (shift, copied) in [(0, false), (1, true)] {
+        let room = std::vec![0; bytes.len() + 128].leak();
+        let start = room.as_ptr().align_offset(64) + shift;
+        room[start..][..bytes.len()].copy_from_slice(&bytes);
+        let program: &'static [u8] = &room[start..][..bytes.len()];
+        let table = FileTable::from_static(program).unwrap();
+        assert!(table.iter().eq(FileTable::from_bytes(&*bytes).unwrap().iter()));
+        let Cell::String(site) = table.row_at(0).unwrap().get(0) else { panic!("no text") };
+        assert_eq!(program.as_ptr_range().contains(&site.as_ptr()), !copied);
+    }
+    assert!(FileTable::from_static(b"no table").is_err());
+}
