@@ -34,7 +34,7 @@ pub struct EngineArgs {
 }
 
 /// Parses a number of bytes such as 4G.
-fn size(text: &str) -> Result<u64, &'static str> {
+pub(super) fn size(text: &str) -> Result<u64, &'static str> {
     parse_bytes(text).ok_or("expected a number of bytes above 0, optionally followed by K, M or G")
 }
 

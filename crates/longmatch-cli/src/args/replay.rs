@@ -91,7 +91,7 @@ pub struct ReplayArgs {
     ///
     /// A number of bytes such as 500M or 4G. Each engine estimates its size from the routes
     /// before it allocates. An engine whose estimate exceeds the limit is left out with an error.
-    #[arg(long, value_name = "SIZE", value_parser = super::size, verbatim_doc_comment)]
+    #[arg(long, value_name = "SIZE", value_parser = super::engines::size, verbatim_doc_comment)]
     pub memory: Option<u64>,
 }
 

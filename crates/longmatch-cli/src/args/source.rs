@@ -209,6 +209,12 @@ pub struct RoutesArgs {
     pub split: Option<Split>,
 }
 
+impl From<SourceArgs> for RoutesArgs {
+    fn from(source: SourceArgs) -> Self {
+        Self { source, split: None }
+    }
+}
+
 /// The address families: common to commands on whole tables.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct FamilyArgs {

@@ -10,7 +10,7 @@ use longmatch_report::{
     Effort, Experiment, FILES, Records, Report, ReportStep, remove_leftovers, write_csv,
 };
 
-use crate::args::{ReportArgs, ReportFormat, RoutesArgs};
+use crate::args::{ReportArgs, ReportFormat, SourceArgs};
 use crate::error::{CliError, Outcome, Status};
 use crate::output::{Align, Grid, Out, plural, warn};
 use crate::progress::Progress;
@@ -41,7 +41,7 @@ pub fn run(args: &ReportArgs) -> Outcome {
         CliError::input(args.out.display(), problem)
     })?;
     for file in FILES {
-        let RoutesArgs { files, table, .. } = &args.routes;
+        let SourceArgs { files, table, .. } = &args.routes.source;
         let inputs = files.iter().chain(table).chain(&args.updates).chain(&args.trace);
         target::refuse_inputs(&args.out.join(file), inputs.map(|path| &**path))?;
     }

@@ -158,7 +158,7 @@ impl Format {
     }
 
     /// Whether the prefixes are routes, which come one after the other and may be withdrawn.
-    pub(crate) fn has_routes(self) -> bool {
+    pub fn has_routes(self) -> bool {
         matches!(self, Self::Routes | Self::IpJson | Self::Mrt)
     }
 }

@@ -39,7 +39,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
     let simd = args.simd.map_or(Ok(Simd::best()), Simd::forced);
     let simd = simd.map_err(|error| CliError::input("--simd", error))?;
     let (ipv4, ipv6) = (args.engines.specs::<Ipv4>()?, args.engines.specs::<Ipv6>()?);
-    let traffics = traffic::read(&args.traffics(), args.routes.lenient)?;
+    let traffics = traffic::read(&args.traffics(), args.routes.source.read.rows.lenient)?;
     let families = Families::from(args.families);
     let mut routes = Routes::load(&args.routes, families)?;
     routes.require_routes(families)?;

@@ -180,7 +180,7 @@ fn signals() -> Result<Arc<AtomicBool>, CliError> {
 /// Compiles the routes of the command line for these ports.
 fn static_table(args: &ForwardArgs, ports: &[Arc<Port>]) -> Result<Unchanged, CliError> {
     let spec = args.table_spec()?;
-    let routes = Routes::load_as(&args.routes, Families::BOTH, None)?;
+    let routes = Routes::load_as(&args.routes.clone().into(), Families::BOTH, None)?;
     routes.require_routes(Families::BOTH)?;
     let named = |id: NextHopId| match routes.next_hop(id) {
         "blackhole" => Some(Target::Blackhole),

@@ -15,7 +15,6 @@ use longmatch_forward::{Mac, Port, PortId};
 use super::{forward_all, static_table};
 use crate::args::ForwardArgs;
 use crate::error::CliError;
-use crate::input::options;
 use crate::output::warn;
 use crate::target;
 
@@ -48,7 +47,7 @@ pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
     }
     let ports: Vec<_> = (0..).zip(&pairs).map(|(id, pair)| port(id, pair)).collect();
     let mut routes = static_table(args, &ports)?;
-    let options = options(&args.routes);
+    let options = args.routes.read.options();
     let inputs = pairs.iter().map(|pair| read(pair.from.clone(), options.clone()));
     let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
     let files = pairs.iter().map(|pair| create(&pair.to)).collect::<Result<Vec<_>, _>>()?;

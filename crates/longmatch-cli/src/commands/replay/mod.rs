@@ -37,7 +37,7 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     let engines = args.engines();
     let (ipv4, ipv6) = (engines.specs::<Ipv4>()?, engines.specs::<Ipv6>()?);
     let families = Families::from(args.families);
-    let inputs = args.routes.files.iter().chain(&args.updates);
+    let inputs = args.routes.source.files.iter().chain(&args.updates);
     if inputs.filter(|path| is_stdin(path)).count() > 1 {
         return Err(CliError::new("'-' was given twice: standard input is read once"));
     }
@@ -46,7 +46,7 @@ pub fn run(args: &ReplayArgs) -> Outcome {
         true => Updates::empty(&routes),
         false => {
             let (paths, options) = (&args.updates, &args.routes);
-            Updates::load(paths, options, &routes, families)?.of_one_family()?
+            Updates::load(paths, &options.source.read, &routes, families)?.of_one_family()?
         }
     };
     let is_ipv6 = match args.from_empty {

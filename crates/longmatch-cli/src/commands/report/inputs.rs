@@ -21,7 +21,7 @@ const EXTENSIONS: [&str; 10] =
 /// # Errors
 /// If an input cannot be read or is empty.
 pub fn load(args: &ReportArgs) -> Result<Inputs, CliError> {
-    let inputs = args.routes.files.iter().chain(&args.updates);
+    let inputs = args.routes.source.files.iter().chain(&args.updates);
     if inputs.filter(|path| is_stdin(path)).count() > 1 {
         return Err(CliError::new("'-' was given twice: standard input is read once"));
     }
@@ -34,10 +34,10 @@ pub fn load(args: &ReportArgs) -> Result<Inputs, CliError> {
         let (ipv4, ipv6) = (routes.table.ipv4().clone(), routes.table.ipv6().clone());
         Subject { name, ipv4, ipv6 }
     });
-    let trace = args.trace.as_ref().map(|path| trace(path, args.routes.lenient)).transpose()?;
+    let trace = args.trace.as_ref().map(|path| trace(path, args.routes.source.read.rows.lenient)).transpose()?;
     let peers = Peers::find(&adapters(args), args.peer_commands.clone(), args.out.clone());
     let memory = args.memory.or_else(default_memory);
-    let origins = args.routes.files.is_empty() && args.routes.table.is_none();
+    let origins = args.routes.source.files.is_empty() && args.routes.source.table.is_none();
     Ok(Inputs { tables: tables.collect(), origins, updates, trace, peers, memory })
 }
 
@@ -55,16 +55,23 @@ fn trace(path: &Path, lenient: bool) -> Result<Arc<Destinations>, CliError> {
     Ok(Arc::new(Destinations { name: name(path), ..destinations }))
 }
 
+/// The routes of one of the files.
+fn one(args: &RoutesArgs, path: &Path) -> RoutesArgs {
+    let mut one = args.clone();
+    one.source.files = vec![path.to_owned()];
+    one
+}
+
 /// Loads each file as a table with a unique name.
 fn tables(args: &RoutesArgs) -> Result<Vec<(String, Routes)>, CliError> {
-    let files: Vec<_> = match &args.files[..] {
+    let files: Vec<_> = match &args.source.files[..] {
         [] => {
-            let table = args.table.as_ref().map(|path| name(path));
+            let table = args.source.table.as_ref().map(|path| name(path));
             vec![(table.unwrap_or_else(|| EMBEDDED.to_owned()), args.clone())]
         }
         files => {
             let own = |path: &PathBuf| {
-                (name(path), RoutesArgs { files: vec![path.clone()], ..args.clone() })
+                (name(path), one(args, path))
             };
             files.iter().map(own).collect()
         }
@@ -105,7 +112,7 @@ fn updates(args: &ReportArgs, tables: &[(String, Routes)]) -> Result<UpdateStrea
     let ipv4 = tables.iter().position(|(_, routes)| !routes.table.ipv4().is_empty());
     let ipv6 = tables.iter().position(|(_, routes)| !routes.table.ipv6().is_empty());
     let read = |table: usize, families| {
-        Updates::load(&args.updates, &args.routes, &tables[table].1, families)
+        Updates::load(&args.updates, &args.routes.source.read, &tables[table].1, families)
     };
     let all: Vec<Updates> = match (ipv4, ipv6) {
         (Some(four), Some(six)) if four == six => vec![read(four, Families::BOTH)?],
