@@ -126,11 +126,7 @@ pub(crate) fn has_paths(head: &[u8]) -> bool {
 
 /// The format of routes of a text.
 fn routes_format(head: &[u8]) -> Format {
-    if head.trim_ascii_start().starts_with(b"[") {
-        Format::Json
-    } else {
-        Format::Text
-    }
+    if head.trim_ascii_start().starts_with(b"[") { Format::Json } else { Format::Text }
 }
 
 /// The first lines that are neither blank nor comments.

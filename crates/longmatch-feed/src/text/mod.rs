@@ -29,7 +29,7 @@ mod parse;
 
 pub use address::parse_address;
 pub(crate) use json::load as load_json;
-pub(crate) use line::{Line, Rules, shorten, target, word};
+pub(crate) use line::{Rules, shorten, target, word};
 pub(crate) use lines::{BOM, Lines, LinesError};
 pub(crate) use load::load;
 pub(crate) use parse::parse;
