@@ -1,28 +1,15 @@
-//! Path attributes, and the use of the BGP parser on untrusted bytes.
+//! Path attributes (RFC 4271, section 4.3; RFC 4760): the attributes that determine a route.
 //!
-//! This module walks the path attributes of a route header by header. Only NEXT_HOP and the next-hop
-//! part of MP_REACH_NLRI reach `bgpkit-parser`, in a newly built list of attributes. A forwarding
-//! table needs no other attribute, so damage inside the others (such as an AS_PATH with a wrong
-//! count) has no effect. This crate parses NLRI itself: the parser mistakes a list that starts with
-//! a zero byte, such as a list with a default route, for a list with ADD-PATH path identifiers.
-//!
-//! For these two attributes, the parser reads only addresses of checked length and allocates a
-//! constant amount; it reads the peer index table entry by entry without preallocation. No panic
-//! is reachable there. If this analysis is wrong, `guarded` turns the panic into an error, and only
-//! the message of the panic hook shows.
+//! This module walks the path attributes of a route header by header. A forwarding table needs the next
+//! hop only, so damage inside the other attributes (such as an AS_PATH with a wrong count) has no
+//! effect on it: the value of a damaged one is empty. Of an attribute that occurs more than once the
+//! first counts, as in RFC 7606, section 3.
 
-use std::net::{IpAddr, Ipv4Addr};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use bgpkit_parser::ParserError;
-use bgpkit_parser::models::{AsnLength, AttributeValue, NextHopAddress, TableDumpV2Message};
-use bgpkit_parser::parser::bgp::attributes::parse_attributes;
-use bytes::Bytes;
+use std::net::IpAddr;
 
 use super::cursor::{Afi, Cursor};
 use super::error::MrtError;
 use super::path;
-use super::record::table_dump_v2::PEER_INDEX_TABLE;
 use crate::error::FeedError;
 
 /// Attribute types.
@@ -40,9 +27,7 @@ const AS_SEQUENCE: u8 = 2;
 /// The number in place of those of 4 bytes in a path of 2 bytes (RFC 6793).
 const AS_TRANS: u32 = 23456;
 
-/// Attribute flags (RFC 4271, section 4.3).
-const OPTIONAL: u8 = 0x80;
-const TRANSITIVE: u8 = 0x40;
+/// The attribute flag of a length of 2 bytes (RFC 4271, section 4.3).
 const EXTENDED_LENGTH: u8 = 0x10;
 
 /// Subsequent address family of unicast routes.
@@ -157,8 +142,8 @@ pub(crate) struct NextHops {
 }
 
 impl NextHops {
-    /// Returns the address in the next-hop bytes of an attribute, and its text. An IPv6 next hop of 32
-    /// bytes has two addresses; the result is the first, global one.
+    /// Returns the address in the next-hop bytes of an attribute, NEXT_HOP for IPv4 and MP_REACH_NLRI
+    /// for IPv6, and its text.
     pub(crate) fn parse(
         &mut self,
         attribute: Afi,
@@ -179,91 +164,20 @@ impl NextHops {
     }
 }
 
-/// Calls the parser with a list of one attribute: NEXT_HOP for IPv4, MP_REACH_NLRI for IPv6 and for
-/// every next hop in such an attribute.
-fn parse_next_hop(attribute: Afi, value: Cursor<'_>) -> Result<IpAddr, FeedError> {
-    let bytes = value.rest();
-    let len = bytes.len();
-    if !matches!((attribute, len), (Afi::Ipv4, 4) | (Afi::Ipv6, 4 | 16 | 24 | 32 | 48)) {
-        return Err(value.error(match len {
-            0 => MrtError::NoNextHop,
-            len => MrtError::NextHopLength { len },
-        }));
-    }
-    let mut list = Vec::with_capacity(64);
-    match attribute {
-        Afi::Ipv4 => list.extend([TRANSITIVE, NEXT_HOP, 4]),
-        Afi::Ipv6 => {
-            // Family, next-hop length, next hop, a reserved byte, no NLRI.
-            let afi = if len == 4 { Afi::Ipv4 } else { Afi::Ipv6 };
-            list.extend([
-                OPTIONAL,
-                MP_REACH_NLRI,
-                len as u8 + 5,
-                0,
-                afi.number(),
-                UNICAST,
-                len as u8,
-            ]);
-        }
-    }
-    list.extend_from_slice(bytes);
-    if attribute == Afi::Ipv6 {
-        list.push(0);
-    }
-    let parsed = guarded(value, move || {
-        parse_attributes(Bytes::from(list), &AsnLength::Bits32, false, None, None, None)
-    })?;
-    let addr = parsed.iter().find_map(|attribute| match attribute {
-        AttributeValue::NextHop(addr) => Some(*addr),
-        AttributeValue::MpReachNlri(nlri) => nlri.next_hop.map(|next_hop| match next_hop {
-            NextHopAddress::Ipv4(addr) => addr.into(),
-            NextHopAddress::Ipv6(addr)
-            | NextHopAddress::Ipv6LinkLocal(addr, _)
-            | NextHopAddress::VpnIpv6(_, addr)
-            | NextHopAddress::VpnIpv6LinkLocal(_, addr, _, _) => addr.into(),
-        }),
-        _ => None,
-    });
-    addr.ok_or_else(|| value.error(MrtError::NextHopLength { len }))
-}
-
-/// A peer of a peer index table.
-pub(crate) struct IndexedPeer {
-    pub(crate) addr: IpAddr,
-    pub(crate) asn: u32,
-    pub(crate) id: Ipv4Addr,
-}
-
-/// Calls the parser with a peer index table. Returns the peers in the order of their indexes.
-pub(crate) fn peer_index_table(body: Cursor<'_>) -> Result<Vec<IndexedPeer>, FeedError> {
-    let bytes = Bytes::copy_from_slice(body.rest());
-    let table = match guarded(body, move || {
-        bgpkit_parser::parse_table_dump_v2_message(PEER_INDEX_TABLE, bytes)
-    })? {
-        TableDumpV2Message::PeerIndexTable(table) => table,
-        _ => return Err(body.error(MrtError::Parser("no peer index table".to_owned()))),
+/// The address in the next-hop bytes of an attribute.
+///
+/// In MP_REACH_NLRI a route distinguisher may precede an IPv6 address (RFC 8950, section 3), and a
+/// link-local address may follow the global one (RFC 2545, section 3).
+fn parse_next_hop(attribute: Afi, mut value: Cursor<'_>) -> Result<IpAddr, FeedError> {
+    let (afi, before) = match (attribute, value.rest().len()) {
+        (_, 4) => (Afi::Ipv4, 0),
+        (Afi::Ipv6, 16 | 32) => (Afi::Ipv6, 0),
+        (Afi::Ipv6, 24 | 48) => (Afi::Ipv6, 8),
+        (_, 0) => return Err(value.error(MrtError::NoNextHop)),
+        (_, len) => return Err(value.error(MrtError::NextHopLength { len })),
     };
-    let mut peers: Vec<_> = table.id_peer_map.into_iter().collect();
-    peers.sort_unstable_by_key(|(index, _)| *index);
-    let peer = |peer: bgpkit_parser::models::Peer| IndexedPeer {
-        addr: peer.peer_ip,
-        asn: peer.peer_asn.to_u32(),
-        id: peer.peer_bgp_id,
-    };
-    Ok(peers.into_iter().map(|(_, found)| peer(found)).collect())
-}
-
-/// Calls the parser. Its errors and panics become errors at the place of its input.
-fn guarded<T>(
-    place: Cursor<'_>,
-    parse: impl FnOnce() -> Result<T, ParserError>,
-) -> Result<T, FeedError> {
-    match catch_unwind(AssertUnwindSafe(parse)) {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(place.error(MrtError::Parser(error.to_string()))),
-        Err(_) => Err(place.error(MrtError::Parser("the parser panicked".to_owned()))),
-    }
+    value.take(before, "route distinguisher")?;
+    value.addr(afi, "next hop")
 }
 
 #[cfg(test)]
@@ -280,6 +194,24 @@ mod tests {
         assert_eq!(last_as(&[2, 2, 0, 1, 0, 2], false), Some(2));
         for damaged in [&[][..], &[2], &[2, 0], &[2, 1, 0, 0, 0], &[2, 1, 0, 0, 0, 1, 2]] {
             assert_eq!(wide(damaged), None, "{damaged:?}");
+        }
+    }
+
+    #[test]
+    fn next_hops_of_every_length() {
+        let bytes: Vec<u8> = (1..=255).collect();
+        for len in 0..=255usize {
+            let parsed = |attribute| {
+                let parsed = parse_next_hop(attribute, Cursor::new(&bytes[..len], 0));
+                parsed.map_or(String::new(), |addr| addr.to_string())
+            };
+            let (v4, v6) = match len {
+                4 => ("1.2.3.4", "1.2.3.4"),
+                16 | 32 => ("", "102:304:506:708:90a:b0c:d0e:f10"),
+                24 | 48 => ("", "90a:b0c:d0e:f10:1112:1314:1516:1718"),
+                _ => ("", ""),
+            };
+            assert_eq!((&*parsed(Afi::Ipv4), &*parsed(Afi::Ipv6)), (v4, v6), "{len}");
         }
     }
 

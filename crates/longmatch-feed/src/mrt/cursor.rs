@@ -25,13 +25,6 @@ impl Afi {
         }
     }
 
-    pub(crate) fn number(self) -> u8 {
-        match self {
-            Self::Ipv4 => 1,
-            Self::Ipv6 => 2,
-        }
-    }
-
     fn width(self) -> u8 {
         match self {
             Self::Ipv4 => 32,

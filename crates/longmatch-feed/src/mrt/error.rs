@@ -71,8 +71,6 @@ pub enum MrtError {
         /// Bytes left in the record.
         have: usize,
     },
-    /// Error message of the BGP parser.
-    Parser(String),
 }
 
 impl MrtError {
@@ -113,7 +111,6 @@ impl fmt::Display for MrtError {
             Self::MessageLength { len, have } => {
                 write!(f, "BGP message length {len} is impossible with {have} bytes left")
             }
-            Self::Parser(text) => write!(f, "BGP attributes: {text}"),
         }
     }
 }

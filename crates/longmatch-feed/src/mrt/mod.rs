@@ -1,8 +1,9 @@
 //! Parser of MRT files (RFC 6396, RFC 8050): record framing and the two passes.
 //!
 //! The structure limits the effect of a hostile record: this module splits the stream into records,
-//! [`table_dump`] and [`updates`] split records into routes with checked slices, and only the few
-//! bytes of a next hop reach the BGP parser ([`bgp`]). [`path`] writes other values of routes.
+//! [`table_dump`] and [`updates`] split records into routes, and [`bgp`] finds the attributes of a
+//! route. All of them read with the checked slices of [`cursor`], and no allocation trusts a count.
+//! [`path`] writes other values of routes than the next hop.
 
 mod bgp;
 mod cursor;

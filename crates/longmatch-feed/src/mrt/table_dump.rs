@@ -9,6 +9,10 @@ use super::walk::{Announced, Walk};
 use crate::error::FeedError;
 use crate::report::Report;
 
+/// Bits of a peer's type: its address is IPv6, its AS number has 4 bytes (RFC 6396, section 4.3.1).
+const PEER_IPV6: u8 = 1;
+const PEER_WIDE: u8 = 2;
+
 impl Walk<'_> {
     /// Parses a TABLE_DUMP record: one entry, or several, because writers of 2000 put any number of
     /// entries after one view and sequence number.
@@ -50,6 +54,37 @@ impl Walk<'_> {
         } else if self.wants(peer, prefix, report) {
             self.announce_from_table(afi, prefix, (peer, attributes, false), report)?;
         }
+        Ok(())
+    }
+
+    /// Parses the peer index table of the following RIB records.
+    ///
+    /// Collector (4), view name with its length (2), number of peers (2); each peer: type (1), BGP
+    /// identifier (4), address, AS (2 or 4).
+    pub(super) fn peer_index_table(&mut self, mut body: Cursor<'_>) -> Result<(), FeedError> {
+        // A damaged table must not leave the previous table in force.
+        self.index = None;
+        body.u32("collector")?;
+        let len = body.u16("view name length")?;
+        body.take(len.into(), "view name")?;
+        let count = body.u16("number of peers")?;
+        // None of them counts if the table is damaged; the number of peers reserves no memory.
+        let mut peers = Vec::new();
+        for number in 0..count {
+            let kind = body.u8("peer type")?;
+            let id = body.u32("peer BGP identifier")?;
+            let afi = if kind & PEER_IPV6 != 0 { Afi::Ipv6 } else { Afi::Ipv4 };
+            let addr = body.addr(afi, "peer address")?;
+            let asn = body.asn(kind & PEER_WIDE != 0, "peer AS")?;
+            peers.push((number, addr, asn, id));
+        }
+        let mut index = Vec::with_capacity(peers.len());
+        for (number, addr, asn, id) in peers {
+            let position = self.peers.position(addr, asn, id);
+            self.peers.set_index(position, number);
+            index.push(position);
+        }
+        self.index = Some(index);
         Ok(())
     }
 

@@ -1,7 +1,9 @@
 //! Parser of BGP message records.
 //!
 //! The record types are BGP4MP and BGP4MP_ET (RFC 6396, section 4.4), and the obsolete type BGP.
-//! Only UPDATE messages (RFC 4271, section 4.3) change routes.
+//! Only UPDATE messages (RFC 4271, section 4.3) change routes: those of IPv4 in their own fields, all
+//! others in MP_REACH_NLRI and MP_UNREACH_NLRI (RFC 4760), with path identifiers if the record says so
+//! (RFC 7911, RFC 8050).
 
 use super::bgp::{self, Attributes};
 use super::cursor::{Afi, Cursor};

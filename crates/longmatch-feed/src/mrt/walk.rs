@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use longmatch::IpPrefix;
 
-use super::bgp::{Attributes, NextHops, peer_index_table};
+use super::bgp::{Attributes, NextHops};
 use super::cursor::{Afi, Cursor};
 use super::error::MrtError;
 use super::record::{Header, bgp, bgp4mp, kind, table_dump, table_dump_v2};
@@ -132,21 +132,6 @@ impl<'s> Walk<'s> {
             }
             _ => skip(header, report),
         }
-    }
-
-    /// Reads the peer index table of the following RIB records.
-    fn peer_index_table(&mut self, body: Cursor<'_>) -> Result<(), FeedError> {
-        // A damaged table must not leave the previous table in force.
-        self.index = None;
-        let table = peer_index_table(body)?;
-        let mut index = Vec::with_capacity(table.len());
-        for (number, peer) in table.into_iter().enumerate() {
-            let position = self.peers.position(peer.addr, peer.asn, peer.id.to_bits());
-            self.peers.set_index(position, number as u16);
-            index.push(position);
-        }
-        self.index = Some(index);
-        Ok(())
     }
 
     /// Counts a route of a peer. Returns whether the pass loads it.
