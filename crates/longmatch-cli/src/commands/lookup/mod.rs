@@ -1,8 +1,8 @@
 //! `longmatch lookup`: the longest matching prefix of addresses, and its value.
 //!
 //! Addresses are answered from the routes, and after many of them from a compiled table
-//! ([`routes`]); with `--table` from the mapped file, without either from the default table. Standard input is answered block by block in
-//! threads ([`stream`]).
+//! ([`routes`]); with `--table` from the mapped file, and without either from the default table.
+//! Standard input is answered block by block in threads ([`stream`]).
 
 mod answer;
 mod query;
