@@ -69,10 +69,11 @@ pub struct AnnotateArgs {
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true, verbatim_doc_comment)]
     pub regex: Vec<String>,
 
-    /// Take every address of a line, cell or array, and add what the first match has
+    /// Take every address; add the values of the first that matches
     ///
-    /// --match and --no-match do so with lines of text. By default the first address of a line
-    /// of text counts, and each of several addresses 'a, b' in a cell or array gets an answer.
+    /// That is every one of a line, cell or array; so do --match and --no-match with lines of
+    /// text. By default the first address of a line of text counts, and each of several
+    /// addresses 'a, b' in a cell or array gets an answer.
     #[arg(long, verbatim_doc_comment)]
     pub any: bool,
 
@@ -95,7 +96,7 @@ pub struct AnnotateArgs {
     #[arg(long, value_name = "NAME")]
     pub flag: Option<String>,
 
-    /// Add this value where an address is missing or bad, nothing matches or a cell is empty
+    /// Add VALUE in place of an empty cell (in JSON of null)
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub default: Option<String>,
 
