@@ -24,8 +24,7 @@
 //!   same sink; later routes replace earlier ones.
 //! - A [`Sink`] receives the routes: a table, or a closure.
 //! - [`destinations`] and [`destinations_from`] read one [`Trace`] each; [`packets`] passes on the addresses
-//!   of a capture, and [`frames`] its
-//!   Ethernet frames.
+//!   of a capture's packets, [`frames`] whole Ethernet frames.
 //! - [`read_list`] and [`read_list_path`] read lists of prefixes, addresses and ranges, which have no
 //!   next hops.
 //! - [`Options`] choose the peer, the leniency and the [`Limits`]; start from their default.

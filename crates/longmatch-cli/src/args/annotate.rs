@@ -59,7 +59,14 @@ pub struct AnnotateArgs {
     ///
     /// 'answers[].ip' takes each element of an array. A key with dots, 'src.ip', is found too; in
     /// 'src\.ip' the dot is only a part of the key.
-    #[arg(short, long, value_name = "PATH", value_delimiter = ',', conflicts_with = "regex")]
+    #[arg(
+        short,
+        long,
+        value_name = "PATH",
+        value_delimiter = ',',
+        conflicts_with = "regex",
+        verbatim_doc_comment
+    )]
     pub field: Vec<String>,
 
     /// Regular expression that finds the address in text; may be repeated
@@ -118,7 +125,7 @@ pub struct AnnotateArgs {
     #[arg(long)]
     pub strict: bool,
 
-    /// What separates cells: comma, tab, semicolon, bar, space or a character
+    /// Delimiter of cells: comma, tab, semicolon, bar, space or a character
     ///
     /// By default the one with which the header has the columns. Between words any number of
     /// spaces counts as one. Where a tab separates cells, quotation marks are a part of them.
