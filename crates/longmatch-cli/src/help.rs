@@ -67,11 +67,11 @@ the last member of a JSON object, and after a tab at the end of a line of text. 
 ports, brackets, zone ids and quotes; IPv4-mapped addresses are IPv4 addresses. Where an address is
 missing or bad, or no prefix matches, what is added is empty (JSON: null; between spaces: -). A row
 of CSV that equals the header is a header again. Empty lines stay empty. Rows with too few cells get
-the missing ones. Several addresses 'a, b' in a cell or array get several answers, with commas between
-them or as an array.
+the missing ones. Several addresses 'a, b' in a cell or array get several answers, with commas
+between them or as an array.
 
 The header of logs of Zeek and W3C programs is the line #fields or #Fields:. A packet capture (pcap,
-pcapng) is read as CSV with the columns time, source and destination (the column with the addresses).
+pcapng) is read as CSV with the columns time, source and destination; the last has the addresses.
 
 The first SIGINT or SIGTERM ends the reading; what was read is written. SIGHUP reads the files of
 --routes and --table again.

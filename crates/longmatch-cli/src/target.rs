@@ -1,27 +1,11 @@
-//! Files that commands write: never one that they read, and never a part of one.
+//! Checks of the files that commands write. [`longmatch::file::NewFile`] writes them.
 
 use std::fs::Metadata;
 use std::path::Path;
 
-use longmatch::file::NewFile;
-
 use crate::error::CliError;
 use crate::input::is_stdin;
-use crate::prefix_data;
 use crate::stdin;
-
-/// Creates the file of an option such as `--output`, which replaces one of that name when it is finished.
-///
-/// # Errors
-/// If it cannot be created, or is one of the inputs.
-pub fn create<'p>(
-    path: &Path,
-    inputs: impl IntoIterator<Item = &'p Path>,
-) -> Result<NewFile, CliError> {
-    refuse_inputs(path, inputs)?;
-    // The library's message has the path.
-    NewFile::create(path).map_err(|error| prefix_data::escaped(&error))
-}
 
 /// Refuses an output that is one of the inputs, also by another name of the same file.
 ///

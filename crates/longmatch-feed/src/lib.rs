@@ -23,8 +23,7 @@
 //!   [`DataLoader`] merges inputs.
 //! - [`read_list_path`] and [`read_list`] read the set of addresses.
 //! - [`destinations`] and [`destinations_from`] read one [`Trace`] each; [`packets`] passes on the addresses
-//!   of a capture, and [`frames`] its
-//!   Ethernet frames.
+//!   of a capture's packets, [`frames`] whole Ethernet frames.
 //! - [`Options`] set the format or the columns where the recognition is wrong, and choose the peer, the leniency and
 //!   the [`Limits`]; start from their default.
 //! - The [`Report`] counts the rows and routes, the chosen peers and everything that was skipped.

@@ -51,7 +51,14 @@ pub struct AnnotateArgs {
     ///
     /// 'answers[].ip' takes each element of an array. A key with dots, 'src.ip', is found too; in
     /// 'src\.ip' the dot is only a part of the key.
-    #[arg(short, long, value_name = "PATH", value_delimiter = ',', conflicts_with = "regex")]
+    #[arg(
+        short,
+        long,
+        value_name = "PATH",
+        value_delimiter = ',',
+        conflicts_with = "regex",
+        verbatim_doc_comment
+    )]
     pub field: Vec<String>,
 
     /// Regular expression that finds the address in text; may be repeated
@@ -61,10 +68,11 @@ pub struct AnnotateArgs {
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true, verbatim_doc_comment)]
     pub regex: Vec<String>,
 
-    /// Take every address of a line, cell or array, and add what the first match has
+    /// Take every address; add the values of the first that matches
     ///
-    /// --match and --no-match do so with lines of text. By default the first address of a line
-    /// of text counts, and each of several addresses 'a, b' in a cell or array gets an answer.
+    /// That is every one of a line, cell or array; so do --match and --no-match with lines of
+    /// text. By default the first address of a line of text counts, and each of several
+    /// addresses 'a, b' in a cell or array gets an answer.
     #[arg(long, verbatim_doc_comment)]
     pub any: bool,
 
@@ -87,7 +95,7 @@ pub struct AnnotateArgs {
     #[arg(long, value_name = "NAME")]
     pub flag: Option<String>,
 
-    /// Add this value where an address is missing or bad, nothing matches or a cell is empty
+    /// Add VALUE in place of an empty cell (in JSON of null)
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub default: Option<String>,
 
@@ -109,7 +117,7 @@ pub struct AnnotateArgs {
     #[arg(long)]
     pub strict: bool,
 
-    /// What separates cells: comma, tab, semicolon, bar, space or a character
+    /// Delimiter of cells: comma, tab, semicolon, bar, space or a character
     ///
     /// By default the one with which the header has the columns. Between words any number of
     /// spaces counts as one. Where a tab separates cells, quotation marks are a part of them.

@@ -44,7 +44,6 @@ use crate::lines::{BOM, Ends};
 use crate::ordered::{self, Step};
 use crate::output::{Out, plural};
 use crate::progress::Progress;
-use crate::target;
 
 /// Runs the command.
 ///
@@ -89,15 +88,7 @@ fn check(args: &AnnotateArgs) -> Result<(), CliError> {
     if args.count && !args.filters() {
         return Err(CliError::new("--count needs --match or --no-match: it counts their lines"));
     }
-    if let Some(path) =
-        args.output.as_ref().filter(|_| args.compress.is_none() && args.codec().is_none())
-    {
-        target::refuse_suffix(
-            path,
-            "no such file is written: name it .gz, .bz2, .zst or .xz, or say --compress none",
-        )?;
-    }
-    Ok(())
+    output::check(args)
 }
 
 /// Annotates columnar input.

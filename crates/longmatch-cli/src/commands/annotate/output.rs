@@ -8,6 +8,7 @@ use longmatch::file::NewFile;
 
 use crate::args::AnnotateArgs;
 use crate::error::CliError;
+use crate::input::is_stdin;
 use crate::output::{plural, short};
 use crate::prefix_data;
 use crate::target;
@@ -27,25 +28,40 @@ enum Target {
     Stdout,
 }
 
+/// Refuses an output that is an input or a table, or whose name means another format.
+///
+/// # Errors
+/// If it is one.
+pub fn check(args: &AnnotateArgs) -> Result<(), CliError> {
+    let files = args.inputs();
+    let inputs = || files.iter().chain(&args.routes).chain(&args.tables).map(|path| &**path);
+    let Some(path) = args.output.as_deref().filter(|path| !is_stdin(path)) else {
+        let problem = "the output is the input: write to another file";
+        return match target::is_stdout(inputs()) {
+            true => Err(CliError::input("standard output", problem)),
+            false => Ok(()),
+        };
+    };
+    if args.compress.is_none() && args.codec().is_none() {
+        let problem =
+            "no such file is written: name it .gz, .bz2, .zst or .xz, or say --compress none";
+        target::refuse_suffix(path, problem)?;
+    }
+    target::refuse_inputs(path, inputs())
+}
+
 impl Output {
     /// Creates the file of `--output`, or takes standard output.
     ///
     /// # Errors
-    /// If the file cannot be created, or the output is an input.
+    /// If the file cannot be created.
     pub fn open(args: &AnnotateArgs) -> Result<Self, CliError> {
-        let files = args.inputs();
-        let inputs = || files.iter().chain(&args.routes).chain(&args.tables).map(|path| &**path);
-        match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
-            Some(path) => {
-                let target = Target::New(target::create(path, inputs())?);
-                Ok(Self { target, name: Some(path.display().to_string()) })
-            }
-            None if target::is_stdout(inputs()) => {
-                let problem = "the output is the input: write to another file";
-                Err(CliError::input("standard output", problem))
-            }
-            None => Ok(Self { target: stdout()?, name: None }),
-        }
+        let Some(path) = args.output.as_deref().filter(|path| !is_stdin(path)) else {
+            return Ok(Self { target: stdout()?, name: None });
+        };
+        // The library's message has the path.
+        let file = NewFile::create(path).map_err(|error| prefix_data::escaped(&error))?;
+        Ok(Self { target: Target::New(file), name: Some(path.display().to_string()) })
     }
 
     /// Whether the file appears only when it is finished.

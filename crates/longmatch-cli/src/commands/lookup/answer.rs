@@ -17,8 +17,6 @@ const BATCH: usize = 1024;
 
 /// What queries are answered from.
 pub enum Source {
-    /// Routes with one text, in the field of this name.
-    Routes(Arc<Routes<Box<str>>>, &'static str),
     /// Prefixes with rows of these columns.
     Data(Arc<Routes<Row>>, Vec<Column>),
     /// A table file, mapped.
@@ -29,7 +27,6 @@ impl Source {
     /// The names of the fields after the prefix.
     fn fields(&self) -> Vec<&str> {
         let columns = match self {
-            Self::Routes(_, name) => return vec![name],
             Self::Data(_, columns) => columns,
             Self::File(table) => table.columns(),
         };
@@ -40,15 +37,8 @@ impl Source {
 /// The value of a prefix.
 #[derive(Clone, Copy)]
 enum Value<'t> {
-    Text(&'t str),
     Row(&'t [Cell]),
     FileRow(FileRow<'t>),
-}
-
-impl<'t> From<&'t Box<str>> for Value<'t> {
-    fn from(text: &'t Box<str>) -> Self {
-        Self::Text(text)
-    }
 }
 
 impl<'t> From<&'t Row> for Value<'t> {
@@ -68,7 +58,6 @@ impl Value<'_> {
     #[inline]
     fn each(self, mut write: impl FnMut(Cell<&str>)) {
         match self {
-            Self::Text(text) => write(Cell::String(text)),
             Self::Row(row) => row.iter().for_each(|cell| write(cell.borrowed())),
             Self::FileRow(row) => row.iter().for_each(write),
         }
@@ -184,17 +173,11 @@ impl Answerer {
     /// Answers queries.
     pub fn answer(&self, queries: &[Query<'_>], answered: &mut Answered) {
         match (&self.source, self.all) {
-            (Source::Routes(routes, _), true) => {
-                self.covers(queries, answered, |addr| routes.cover(addr));
-            }
             (Source::Data(data, _), true) => {
                 self.covers(queries, answered, |addr| data.cover(addr));
             }
             (Source::File(table), true) => {
                 self.covers(queries, answered, |addr| table.cover(addr));
-            }
-            (Source::Routes(routes, _), false) => {
-                self.longest(queries, answered, |addrs, out| routes.get_lpm_batch(addrs, out));
             }
             (Source::Data(data, _), false) => {
                 self.longest(queries, answered, |addrs, out| data.get_lpm_batch(addrs, out));

@@ -20,7 +20,7 @@ fn logs_of_zeek_and_of_w3c_have_headers() {
         assert_eq!(output(&[&args[..], &["--block", block]].concat(), ZEEK), expected);
     }
     let answers = output(&["-c", "answers", "--add", "asn", "--match"], ZEEK);
-    assert!(answers.ends_with("a.example\t64500,\n#close\t2026\n"), "{answers}");
+    assert!(answers.ends_with("a.example\t64500,-\n#close\t2026\n"), "{answers}");
     let iis = "#Software: IIS\n#Fields: date c-ip cs(User-Agent)\n2026 10.9.0.1 a+b\n2026 - x\n\
         #Date: 2026\n#Fields: date c-ip cs(User-Agent)\n2026 10.0.0.1 \"a b\"\n";
     let expected = "#Software: IIS\n#Fields: date c-ip cs(User-Agent) asn site\n\

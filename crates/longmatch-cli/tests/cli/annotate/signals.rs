@@ -126,12 +126,12 @@ fn a_signal_flushes_whole_lines_of_compressed_input() {
 fn tables_are_read_again_on_sighup() {
     let dir = Dir::new();
     let mut running = Running::new(&dir, &[]);
-    let mut asn = |running: &mut Running| {
+    let asn = |running: &mut Running| {
         running.write("10.0.0.1\n");
         running.line().trim_end().rsplit('\t').next().unwrap().to_owned()
     };
     assert_eq!(asn(&mut running), "64500");
-    let mut expect = |running: &mut Running, table: &str, wanted: &str| {
+    let expect = |running: &mut Running, table: &str, wanted: &str| {
         dir.file("sites.csv", table);
         running.signal(Signal::HUP);
         let started = Instant::now();
