@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use longmatch_feed::{DataLoader, Options, FeedError};
+use longmatch_feed::{DataLoader, FeedError, Options};
 
 fn main() -> Result<(), FeedError> {
     let mut loader = DataLoader::new(Options::default());

@@ -87,7 +87,10 @@ impl FromStr for IpTable {
     /// Parses a name or a number. Numbers may have leading zeros.
     fn from_str(text: &str) -> Result<Self, ParseOptionError> {
         let error = || {
-            ParseOptionError::new(text, "a name of one word or a number, as 'ip route' prints it after 'table'")
+            ParseOptionError::new(
+                text,
+                "a name of one word or a number, as 'ip route' prints it after 'table'",
+            )
         };
         if text.is_empty() || text.contains(char::is_whitespace) {
             return Err(error());
@@ -130,7 +133,8 @@ impl FromStr for PeerSelector {
     /// Parses an address, `AS` and a number, or a number.
     fn from_str(text: &str) -> Result<Self, ParseOptionError> {
         let error = || {
-            let expected = "an address, an AS number (AS64500), or a position in the peer index table";
+            let expected =
+                "an address, an AS number (AS64500), or a position in the peer index table";
             ParseOptionError::new(text, expected)
         };
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

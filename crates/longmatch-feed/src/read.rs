@@ -59,7 +59,9 @@ pub(crate) fn source(
         let mut opened = job.open()?;
         report.codec = opened.codec;
         match recognise(&mut opened, &job)? {
-            Found::Routes(format, has_paths) => routes(&job, opened, (format, has_paths), to, report),
+            Found::Routes(format, has_paths) => {
+                routes(&job, opened, (format, has_paths), to, report)
+            }
             found => rows(opened, found, options, to, report),
         }
     })
@@ -211,7 +213,11 @@ struct Filtered<'a> {
 }
 
 impl<'a> Filtered<'a> {
-    fn new(sink: &'a mut dyn Sink, value: RouteValue, options: &'a Options) -> Result<Self, FeedError> {
+    fn new(
+        sink: &'a mut dyn Sink,
+        value: RouteValue,
+        options: &'a Options,
+    ) -> Result<Self, FeedError> {
         let column = value.column();
         if let Some((name, _)) = options.filters.iter().find(|(name, _)| name != column) {
             let columns = vec![column.to_owned()];

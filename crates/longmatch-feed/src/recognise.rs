@@ -87,7 +87,9 @@ fn other_format(head: &[u8]) -> Option<&'static str> {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
             "UTF-16 text: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)"
         }
-        _ if head.get(257..262) == Some(b"ustar") => "a tar archive: unpack it and name a file in it",
+        _ if head.get(257..262) == Some(b"ustar") => {
+            "a tar archive: unpack it and name a file in it"
+        }
         [b'P', b'A', b'R', b'1', ..] => "Parquet: export the columns as CSV",
         _ => return None,
     })
@@ -168,7 +170,11 @@ fn text(head: &[u8], ends: bool, options: &Options) -> Result<Found, DataError> 
     match delimited(head, &lines, options) {
         // Lines that begin with addresses are routes, so that the first wrong line is the error.
         Err(DataError::UnknownFormat)
-            if !semicolons && lines.list.first().is_some_and(|line| is_route_line(line) || resembles_key(word(line))) =>
+            if !semicolons
+                && lines
+                    .list
+                    .first()
+                    .is_some_and(|line| is_route_line(line) || resembles_key(word(line))) =>
         {
             Ok(Found::Routes(Format::Routes, has_paths(head)))
         }

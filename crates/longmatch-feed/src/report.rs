@@ -7,8 +7,8 @@ use longmatch::{IpPrefix, Ipv6, Prefix};
 use crate::data::key::Found;
 use crate::decompress::Codec;
 use crate::error::FeedError;
-use crate::mrt::record::kind;
 use crate::formats::Format;
+use crate::mrt::record::kind;
 use crate::peers::{Chosen, Peer};
 use crate::printable::printable;
 
@@ -160,7 +160,8 @@ impl Report {
             all.push(self.nothing());
         }
         if self.mapped > 0 {
-            let prefix = "::ffff:0:0/96 stays an IPv6 prefix: it covers IPv4-mapped addresses, not IPv4";
+            let prefix =
+                "::ffff:0:0/96 stays an IPv6 prefix: it covers IPv4-mapped addresses, not IPv4";
             all.push(prefix.to_owned());
         }
         if self.replaced > 0 {

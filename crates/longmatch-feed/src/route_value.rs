@@ -61,10 +61,8 @@ impl FromStr for RouteValue {
 
     fn from_str(text: &str) -> Result<Self, ParseOptionError> {
         let known = VALUES.iter().find(|(_, name, column)| *name == text || *column == text);
-        known
-            .map(|(value, ..)| *value)
-            .ok_or_else(|| {
-                ParseOptionError::new(text, "next-hop, origin-as, as-path, peer or communities")
-            })
+        known.map(|(value, ..)| *value).ok_or_else(|| {
+            ParseOptionError::new(text, "next-hop, origin-as, as-path, peer or communities")
+        })
     }
 }

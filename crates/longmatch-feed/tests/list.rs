@@ -48,7 +48,8 @@ fn entries_of_every_form() {
     assert_eq!(texts("255.255.255.255\n"), ["255.255.255.255-255.255.255.255"]);
     // Hosts with masks, and networks that look like masks.
     let masks = "240.0.0.0 240.0.0.0\n10.0.12.255 255.255.255.255\n0.0.0.0 0.0.0.0\n";
-    let ranges = ["240.0.0.0-255.255.255.255", "10.0.12.255-10.0.12.255", "0.0.0.0-255.255.255.255"];
+    let ranges =
+        ["240.0.0.0-255.255.255.255", "10.0.12.255-10.0.12.255", "0.0.0.0-255.255.255.255"];
     assert_eq!(texts(masks), ranges);
     // All IPv4-mapped addresses are not all of IPv4.
     assert_eq!(texts("::ffff:0:0/96\n"), ["::ffff:0.0.0.0-::ffff:255.255.255.255"]);

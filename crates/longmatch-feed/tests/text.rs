@@ -314,7 +314,8 @@ fn directories_are_refused() {
 #[test]
 fn control_characters_of_names_are_escaped() {
     let options = Options::default();
-    let error = load_bytes(b"10.0.0.0/33 a\n", Some("a\x1b[2J\nb"), &options, &mut Routes::default());
+    let error =
+        load_bytes(b"10.0.0.0/33 a\n", Some("a\x1b[2J\nb"), &options, &mut Routes::default());
     let error = error.unwrap_err().to_string();
     assert!(error.starts_with(r"a\u{1b}[2J\nb: line 1: "), "{error:?}");
 }

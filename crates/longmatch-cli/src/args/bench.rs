@@ -3,10 +3,10 @@
 use clap::Args;
 use longmatch::simd::Level;
 
-use super::values::{MAX_ANSWERS, batch, level, seconds, threads};
 use super::engines::EngineArgs;
 use super::source::{FamilyArgs, RoutesArgs};
 use super::values::{Keys, Mode, Traffic};
+use super::values::{MAX_ANSWERS, batch, level, seconds, threads};
 use crate::error::CliError;
 use crate::output::thousands;
 

@@ -6,9 +6,9 @@ use clap::{Args, ValueEnum};
 use longmatch::{EngineKind, EngineSpec, Ipv4, Ipv6, TableSpec};
 use longmatch_forward::MAX_BATCH;
 
-use super::values::{at_most, seconds, threads};
 use super::engines::unsupported;
 use super::source::SourceArgs;
+use super::values::{at_most, seconds, threads};
 use crate::error::CliError;
 
 /// `longmatch forward`.

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use longmatch::EngineKind;
 
-use super::values::{count, threads};
 use super::engines::{EngineArgs, EngineChoice};
 use super::source::{FamilyArgs, RoutesArgs};
+use super::values::{count, threads};
 
 /// `longmatch replay`.
 #[derive(Args, Debug)]

@@ -173,9 +173,8 @@ impl ReadArgs {
 
 /// Parser of the name of a format, which knows all names for completions.
 fn format_parser() -> impl TypedValueParser<Value = Format> {
-    let names = Format::all().map(|info| {
-        PossibleValue::new(info.names[0]).aliases(&info.names[1..]).help(info.content)
-    });
+    let names = Format::all()
+        .map(|info| PossibleValue::new(info.names[0]).aliases(&info.names[1..]).help(info.content));
     let all = [PossibleValue::new("auto")].into_iter().chain(names);
     clap::builder::PossibleValuesParser::new(all).try_map(|name| name.parse::<Format>())
 }
@@ -241,4 +240,3 @@ impl FamilyArgs {
         }
     }
 }
-

@@ -14,8 +14,8 @@ use crate::error::{Advice, CliError, Outcome, Status};
 use crate::input::{self, Families, display_name, is_stdin};
 use crate::output::{Align, Grid, Out, bytes, plural};
 use crate::progress::Progress;
-use crate::{default_table, prefix_data};
 use crate::target;
+use crate::{default_table, prefix_data};
 
 /// Runs the command.
 ///

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use longmatch::{IpPrefix, ParsePrefixError};
 use longmatch::table::{ColumnError, ColumnType};
+use longmatch::{IpPrefix, ParsePrefixError};
 
 use crate::route_value::RouteValue;
 

@@ -109,15 +109,14 @@ impl Shape {
         let skip = usize::from(header);
         let sample = Sample { rows: &rows[skip..], kinds: &kinds[skip..], names: &names, header };
         let key = match &*options.prefix {
-            [] => sample
-                .key()?
-                .ok_or_else(|| DataError::NoPrefixColumn { columns: names.clone() })?,
+            [] => {
+                sample.key()?.ok_or_else(|| DataError::NoPrefixColumn { columns: names.clone() })?
+            }
             [one] => Key::One(names::resolve(one, &names)?),
             [one, two] => sample.pair(names::resolve(one, &names)?, names::resolve(two, &names)?),
             more => return Err(DataError::PrefixColumns { columns: more.len() }),
         };
-        let mut shape =
-            Self { format: Format::Csv, cells, semicolons, header, key, names };
+        let mut shape = Self { format: Format::Csv, cells, semicolons, header, key, names };
         if !header {
             shape.name_known(&kinds);
         }
@@ -246,16 +245,16 @@ impl Sample<'_> {
             return Ok(Key::One(at));
         }
         let text = || {
-            let cell = |at: usize| self.rows.first().and_then(|row| row.get(at)).map_or("", |it| it);
+            let cell =
+                |at: usize| self.rows.first().and_then(|row| row.get(at)).map_or("", |it| it);
             format!("{} {}", cell(one), cell(two))
         };
         let share = |fit: &dyn Fn(&str, &str) -> bool| {
             let cells = self.rows.iter().filter_map(|row| row.get(one).zip(row.get(two)));
             100 * cells.filter(|(one, two)| fit(one, two)).count() / self.rows.len().max(1)
         };
-        let length = |mask| {
-            move |one: &str, two: &str| key::with_length((one, ""), (two, ""), mask).is_ok()
-        };
+        let length =
+            |mask| move |one: &str, two: &str| key::with_length((one, ""), (two, ""), mask).is_ok();
         if is_most(self.kinds, two, |kind| kind == Kind::Integer) {
             return match share(&length(false)) {
                 0..10 => Ok(Key::One(at)),

@@ -301,7 +301,11 @@ impl Store {
 
     /// Sends the prefixes to a sink of routes, in order. The next hop is the text of the row's cells, separated by
     /// commas; without columns the prefix itself.
-    pub(crate) fn announce(self, sink: &mut dyn Sink, report: &mut Report) -> Result<(), FeedError> {
+    pub(crate) fn announce(
+        self,
+        sink: &mut dyn Sink,
+        report: &mut Report,
+    ) -> Result<(), FeedError> {
         let texts: Vec<_> = self.used().iter().map(|id| id.map(|id| self.row_text(id))).collect();
         let is_list = self.columns.is_empty();
         let ipv4 = self.ipv4.iter().map(|route| (IpPrefix::from(route.prefix), route.next_hop));

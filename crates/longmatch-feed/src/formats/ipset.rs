@@ -1,7 +1,7 @@
 //! `ipset save` and `ipset list`: the entries of sets of addresses and prefixes.
 
-use crate::data::error::DataError;
 use super::{Emitted, Listing, Parser, unexpected, word, words};
+use crate::data::error::DataError;
 
 /// The format.
 pub(super) const LISTING: Listing = Listing {

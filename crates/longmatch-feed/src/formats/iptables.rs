@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::data::error::DataError;
 use super::{Emitted, Listing, Parser, unexpected, words};
+use crate::data::error::DataError;
 
 /// The format.
 pub(super) const LISTING: Listing = Listing {

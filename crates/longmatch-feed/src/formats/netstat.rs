@@ -2,15 +2,12 @@
 
 use std::collections::HashSet;
 
-use crate::data::error::DataError;
 use super::{Emitted, Listing, Parser, unexpected, words};
+use crate::data::error::DataError;
 
 /// The format.
-pub(super) const LISTING: Listing = Listing {
-    columns: &["prefix", "next_hop"],
-    begins,
-    parser: || Box::new(Netstat::default()),
-};
+pub(super) const LISTING: Listing =
+    Listing { columns: &["prefix", "next_hop"], begins, parser: || Box::new(Netstat::default()) };
 
 /// The first words of the line that names the columns.
 const DESTINATION: &str = "Destination";

@@ -1,7 +1,7 @@
 //! `nft list ruleset`, `nft list set`: the elements of sets and maps of addresses.
 
-use crate::data::error::DataError;
 use super::{Emitted, Listing, Parser, unexpected, word, words};
+use crate::data::error::DataError;
 
 /// The format.
 pub(super) const LISTING: Listing = Listing {

@@ -1,15 +1,12 @@
 //! RIS whois dumps: the origin of a prefix, the prefix, and the number of peers that see it.
 
+use super::{Emitted, Listing, Parser, unexpected};
 use crate::data::error::DataError;
 use crate::data::key::Kind;
-use super::{Emitted, Listing, Parser, unexpected};
 
 /// The format.
-pub(super) const LISTING: Listing = Listing {
-    columns: &["prefix", "asn", "peers"],
-    begins,
-    parser: || Box::new(Ris),
-};
+pub(super) const LISTING: Listing =
+    Listing { columns: &["prefix", "asn", "peers"], begins, parser: || Box::new(Ris) };
 
 const EXPECTED: &str = "'AS prefix peers', separated by tabs";
 

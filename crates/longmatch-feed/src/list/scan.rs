@@ -94,7 +94,9 @@ fn item(line: &[u8], options: &Options) -> Result<Option<Found>, Problem> {
     if cell.is_empty() {
         return Ok(None);
     }
-    key::one(cell, options.mask_host_bits, "prefix").map(Some).map_err(|error: DataError| Problem::data(error))
+    key::one(cell, options.mask_host_bits, "prefix")
+        .map(Some)
+        .map_err(|error: DataError| Problem::data(error))
 }
 
 /// Parses an IPv4 address at the beginning of bytes; returns it and its length. Like the standard

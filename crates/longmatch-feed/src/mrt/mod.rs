@@ -37,7 +37,6 @@ pub(crate) fn looks_like(head: &[u8]) -> bool {
     }
 }
 
-
 /// Whether an input is MRT: `Some(true)` if its first two records have known types and lengths within the limit, which
 /// other binary formats do not have by chance; `Some(false)` if the first has, and the input ends in it.
 pub(crate) fn begins(input: &mut Input<'_>, limit: usize) -> Option<bool> {

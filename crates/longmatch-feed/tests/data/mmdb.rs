@@ -46,8 +46,7 @@ const DE: &str = "DE|Name|Nam\u{e9}|8|A|-33.5";
 fn records_become_columns_named_by_paths() {
     for size in [24, 28, 32] {
         for version in [4, 6] {
-            let (data, report) =
-                load_with(&cities(version, size), &Options::default()).unwrap();
+            let (data, report) = load_with(&cities(version, size), &Options::default()).unwrap();
             assert_eq!(
                 columns(&data),
                 "country.iso_code:string country.names.en:string country.names.de:string \

@@ -1,6 +1,6 @@
 //! Routes as prefix data: next hops and origins.
 
-use longmatch_feed::{Format, DataLoader, Options, RouteValue};
+use longmatch_feed::{DataLoader, Format, Options, RouteValue};
 
 use crate::common::mrt;
 use crate::show::{check, check_with, columns, error_with, load_with, rows};

@@ -22,10 +22,7 @@ pub fn rows(data: &PrefixData) -> Vec<String> {
 }
 
 /// Loads bytes with these options.
-pub fn load_with(
-    bytes: &[u8],
-    options: &Options,
-) -> Result<(PrefixData, Report), FeedError> {
+pub fn load_with(bytes: &[u8], options: &Options) -> Result<(PrefixData, Report), FeedError> {
     load_data_bytes(bytes, Some("input"), options)
 }
 

@@ -1,7 +1,7 @@
 //! Delimited text, lists, pyasn and pfx2as.
 
 use longmatch::table::ColumnType;
-use longmatch_feed::{Format, DataLoader, Options, Delimiter, Place};
+use longmatch_feed::{DataLoader, Delimiter, Format, Options, Place};
 
 use crate::show::{check, check_with, columns, error, error_with, load_with, rows};
 

@@ -4,7 +4,8 @@ use longmatch::IpPrefix;
 use longmatch::set::{AddressRange, AddressSet};
 use longmatch::{Ipv4, Ipv6};
 use longmatch_feed::{
-    Event, FeedError, ListEntries, Options, RouteValue, SinkError, load_bytes, load_data_bytes, read_list,
+    Event, FeedError, ListEntries, Options, RouteValue, SinkError, load_bytes, load_data_bytes,
+    read_list,
 };
 
 /// Addresses of both families.
@@ -64,9 +65,18 @@ pub fn compare(bytes: &[u8], options: &Options) {
     let options = &options;
     let data = data(bytes, options);
     let routes = routes(bytes, options);
-    assert_eq!(said(&routes), said(&data), "routes and data of {:?}", bytes.escape_ascii().to_string());
+    assert_eq!(
+        said(&routes),
+        said(&data),
+        "routes and data of {:?}",
+        bytes.escape_ascii().to_string()
+    );
     if let Some(set) = set(bytes, options) {
-        assert_eq!(said(&set), said(&data), "set and data of {:?}", bytes.escape_ascii().to_string());
+        assert_eq!(
+            said(&set),
+            said(&data),
+            "set and data of {:?}",
+            bytes.escape_ascii().to_string()
+        );
     }
 }
-

@@ -34,7 +34,11 @@ pub fn load(args: &ReportArgs) -> Result<Inputs, CliError> {
         let (ipv4, ipv6) = (routes.table.ipv4().clone(), routes.table.ipv6().clone());
         Subject { name, ipv4, ipv6 }
     });
-    let trace = args.trace.as_ref().map(|path| trace(path, args.routes.source.read.rows.lenient)).transpose()?;
+    let trace = args
+        .trace
+        .as_ref()
+        .map(|path| trace(path, args.routes.source.read.rows.lenient))
+        .transpose()?;
     let peers = Peers::find(&adapters(args), args.peer_commands.clone(), args.out.clone());
     let memory = args.memory.or_else(default_memory);
     let origins = args.routes.source.files.is_empty() && args.routes.source.table.is_none();
@@ -70,9 +74,7 @@ fn tables(args: &RoutesArgs) -> Result<Vec<(String, Routes)>, CliError> {
             vec![(table.unwrap_or_else(|| EMBEDDED.to_owned()), args.clone())]
         }
         files => {
-            let own = |path: &PathBuf| {
-                (name(path), one(args, path))
-            };
+            let own = |path: &PathBuf| (name(path), one(args, path));
             files.iter().map(own).collect()
         }
     };

@@ -24,8 +24,7 @@ pub fn sets(
     let families = Families::from(args.families);
     let read = each(files, args, ListEntries::joined)?.into_iter().map(|(entries, report)| {
         let rows = [report.rows - report.rows_ipv6, report.rows_ipv6];
-        let wanted =
-            u64::from(families.ipv4) * rows[0] + u64::from(families.ipv6) * rows[1];
+        let wanted = u64::from(families.ipv4) * rows[0] + u64::from(families.ipv6) * rows[1];
         (IpSet::of(entries, families), wanted)
     });
     Ok(read.collect())
