@@ -8,8 +8,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::Outcome;
-use crate::report::{Report, Verdict};
+use crate::report::{Outcome, Report, Verdict};
 use crate::workspace::{FEATURES, cargo, root, target};
 
 /// What to do with the list.

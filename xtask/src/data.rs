@@ -19,7 +19,7 @@ mod fetch;
 #[cfg(any(test, feature = "data"))]
 mod rules;
 
-use crate::Outcome;
+use crate::report::Outcome;
 
 /// Use of the rebuilt tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

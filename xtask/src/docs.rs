@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::Outcome;
+use crate::report::Outcome;
 use crate::workspace::cargo;
 
 /// Returns the command that writes the blocks, or with `check` compares them.

@@ -7,8 +7,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::Outcome;
-use crate::report::Report;
+use crate::report::{Outcome, Report};
 use crate::workspace::cargo;
 
 /// An architecture other than this machine's.

@@ -1,8 +1,8 @@
 //! Layers of a crate's modules, and the check that imports point down only.
 //!
 //! [`LIBRARY`] and [`FEED`] assign a layer to each module. A module may import only modules of lower layers, and none
-//! of its own. So engines do not import each other, and no cycle crosses a module. Tests may import anything. Crates
-//! without layers are checked for [`cycles`].
+//! of its own. So engines do not import each other, and no cycle crosses a module. Tests may import anything. All crates
+//! but the library and the command are checked for [`cycles`].
 
 mod cycles;
 
@@ -179,11 +179,12 @@ fn module_path(file: &Path) -> Vec<String> {
     parts
 }
 
-/// Returns the paths in the same crate that a file names with `crate::` or `super::`, except in tests.
+/// Returns the paths in the same crate that a file names with `crate::`, `super::` or `self::`, except in tests.
 fn imported(module: &[String], text: &str) -> BTreeSet<Vec<String>> {
     let code = without_comments(before_tests(text));
     let mut found = BTreeSet::new();
-    for (start, _) in code.match_indices("crate::").chain(code.match_indices("super::")) {
+    let starts = ["crate::", "super::", "self::"].map(|start| code.match_indices(start));
+    for (start, _) in starts.into_iter().flatten() {
         let before = code[..start].chars().next_back();
         if before.is_some_and(|c| c.is_alphanumeric() || "_:$".contains(c)) {
             continue;
@@ -256,7 +257,12 @@ fn branches(text: &str) -> Vec<&str> {
 /// Returns a path from the crate's root, without `self` at its end.
 fn absolute(module: &[String], path: &[String]) -> Vec<String> {
     let up = path.iter().take_while(|part| *part == "super").count();
-    let base = if up > 0 { &module[..module.len().saturating_sub(up)] } else { &[] };
+    let own = path.first().is_some_and(|first| first == "self");
+    let base = match up {
+        0 if own => module,
+        0 => &[],
+        _ => &module[..module.len().saturating_sub(up)],
+    };
     let own = path.iter().skip(up.max(1)).filter(|part| *part != "self");
     base.iter().chain(own).cloned().collect()
 }
@@ -271,10 +277,10 @@ mod tests {
 
     #[test]
     fn use_trees_are_parsed() {
-        let text = "use crate::{a, b::{self, c::D}};\nuse super::super::e;\nlet x = crate::f::g(1);\n\
+        let text = "use crate::{a, b::{self, c::D}};\nuse super::super::e;\nlet x = crate::f::g(1);\npub use self::h;\n\
                     // crate::comment\nuse $crate::macros;\n#[cfg(test)]\nmod tests { use crate::z; }";
         let found = imported(&words("x::y::w"), text);
-        let expected = ["a", "b", "b::c::D", "x::e", "f::g"].map(words);
+        let expected = ["a", "b", "b::c::D", "x::e", "f::g", "x::y::w::h"].map(words);
         assert_eq!(found, expected.into_iter().collect());
     }
 

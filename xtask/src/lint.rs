@@ -4,13 +4,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::Outcome;
 use crate::api;
 use crate::columnar;
 use crate::docs;
 use crate::dpdk;
 use crate::layers;
-use crate::report::{Report, Verdict};
+use crate::report::{Outcome, Report, Verdict};
 use crate::workspace::{FEATURES, cargo, root};
 
 /// Maximum length of a file: a longer one cannot be read in one sitting.

@@ -27,11 +27,7 @@ mod sanitize;
 mod test;
 mod workspace;
 
-use std::error::Error;
 use std::process::ExitCode;
-
-/// Result of a command: `Ok(true)` when every step passed, `Ok(false)` when one failed.
-type Outcome = Result<bool, Box<dyn Error>>;
 
 const HELP: &str = "\
 Usage: cargo xtask COMMAND

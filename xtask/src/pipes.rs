@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::Command;
 
-use crate::Outcome;
 use crate::large;
 use crate::python::environment::{Environment, output, run as succeed};
+use crate::report::Outcome;
 use crate::workspace::{cargo, longmatch_of_release, root, target};
 
 /// The records of the comparison.

@@ -4,11 +4,10 @@
 use std::iter;
 use std::path::{Path, PathBuf};
 
-use crate::Outcome;
 use crate::cpu;
 use crate::foreign;
 use crate::large::{self, file};
-use crate::report::Report;
+use crate::report::{Outcome, Report};
 use crate::workspace::{cargo, longmatch};
 
 /// The tables. Each adds a property that the others lack: size, many next hops, long prefixes, a default route, IPv6.

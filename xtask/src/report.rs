@@ -2,8 +2,12 @@
 //!
 //! A failed step does not stop later ones: one run shows all failures.
 
+use std::error::Error;
 use std::process::Command;
 use std::time::Instant;
+
+/// Result of a command: `Ok(true)` when every step passed, `Ok(false)` when one failed.
+pub type Outcome = Result<bool, Box<dyn Error>>;
 
 /// Heading of the summary.
 const SUMMARY: &str = "\n==> summary\n";

@@ -8,8 +8,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::Outcome;
-use crate::report::{Report, Verdict};
+use crate::report::{Outcome, Report, Verdict};
 use crate::workspace::root;
 
 /// Tests of the library that Miri runs in a minute: Miri is about a thousand times slower than a CPU.

@@ -6,7 +6,6 @@
 
 use std::process::Command;
 
-use crate::Outcome;
 use crate::beside::Beside;
 use crate::columnar;
 use crate::cpu;
@@ -14,7 +13,7 @@ use crate::dpdk;
 use crate::page;
 use crate::peers;
 use crate::python;
-use crate::report::Report;
+use crate::report::{Outcome, Report};
 use crate::workspace::{cargo, cargo_test, longmatch_of_tests, root};
 
 /// The quick form of the verification: structures are checked on every address, answers are compared in every range.

@@ -1,12 +1,13 @@
 //! Compiled tables in files, behind frozen tables.
 
 use std::net::IpAddr;
+use std::path::Path;
 
-use longmatch::file::{FileError, FileErrorKind, FileTable};
-use longmatch::table::{Cell, Column};
+use longmatch::file::{FileError, FileErrorKind, FileSpec, FileTable};
+use longmatch::table::{Cell, Column, PrefixData};
 use longmatch::{Answers, IpPrefix, Ipv4, Ipv6, Keys, NextHopId};
-use pyo3::PyErr;
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError};
+use pyo3::prelude::*;
 
 use crate::bulk::{Compiled, Id};
 use crate::store::{Cells, CompileRoutes, Store};
@@ -135,4 +136,20 @@ pub fn io_error(error: &std::io::Error, text: String) -> PyErr {
         std::io::ErrorKind::PermissionDenied => PyPermissionError::new_err(text),
         _ => PyOSError::new_err(text),
     }
+}
+
+/// The form of a compiled file.
+pub fn file_spec(answers: &str) -> PyResult<FileSpec> {
+    match answers {
+        "routes" => Ok(FileSpec::default().answers(Answers::Routes)),
+        "values" => Ok(FileSpec::default().answers(Answers::Values)),
+        other => {
+            Err(PyValueError::new_err(format!("answers={other:?}: expected 'routes' or 'values'")))
+        }
+    }
+}
+
+/// Writes a compiled table.
+pub fn write(py: Python<'_>, data: &PrefixData, path: &Path, spec: &FileSpec) -> PyResult<()> {
+    py.detach(|| spec.write(data, path)).map(drop).map_err(|error| file_error(&error))
 }

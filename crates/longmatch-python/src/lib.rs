@@ -21,6 +21,7 @@ mod routes;
 mod store;
 mod table;
 mod text;
+mod unpickle;
 mod value;
 
 use std::sync::atomic::AtomicI64;
@@ -42,9 +43,9 @@ mod _longmatch {
     #[pymodule_export]
     use crate::load::{asn, compile, load, open};
     #[pymodule_export]
-    use crate::pickle::{_freeze, _open, _rows};
-    #[pymodule_export]
     use crate::table::Table;
+    #[pymodule_export]
+    use crate::unpickle::{_freeze, _open, _rows};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

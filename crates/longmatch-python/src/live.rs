@@ -15,8 +15,8 @@ use crate::frozen::engine_spec;
 use crate::input::Input;
 use crate::key::{address, key};
 use crate::output::{Answered, Output, thread_count};
-use crate::table::{Inner, insert_error, pairs};
-use crate::value::{DropReferences, Value};
+use crate::table::pairs;
+use crate::value::{DropReferences, Inner, Value, insert_error};
 
 /// Readers of one table, of which each call takes one for itself.
 struct Readers {

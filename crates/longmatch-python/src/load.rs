@@ -4,8 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use longmatch::Answers;
-use longmatch::file::{FileErrorKind, FileSpec, FileTable};
+use longmatch::file::{FileErrorKind, FileTable};
 use longmatch::table::{Cell, Column, ColumnType, PrefixData};
 use longmatch_feed::{
     DataLoader, DataOptions, DataReport, Event, FeedError, KeptColumn, Options, Problem, SinkError,
@@ -16,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-use crate::file::{file_error, io_error};
+use crate::file::{file_error, file_spec, io_error, write};
 use crate::frozen::FrozenTable;
 
 const IPV4: &[u8] = include_bytes!("../data/ipv4.txt.zst");
@@ -285,22 +284,6 @@ pub fn compile(
     let options = options.map_or_else(DataOptions::default, |options| options.0);
     let data = read(py, &Input::all(source)?, options)?;
     write(py, &data, &path, &spec)
-}
-
-/// The form of a compiled file.
-pub fn file_spec(answers: &str) -> PyResult<FileSpec> {
-    match answers {
-        "routes" => Ok(FileSpec::default().answers(Answers::Routes)),
-        "values" => Ok(FileSpec::default().answers(Answers::Values)),
-        other => {
-            Err(PyValueError::new_err(format!("answers={other:?}: expected 'routes' or 'values'")))
-        }
-    }
-}
-
-/// Writes a compiled table.
-pub fn write(py: Python<'_>, data: &PrefixData, path: &Path, spec: &FileSpec) -> PyResult<()> {
-    py.detach(|| spec.write(data, path)).map(drop).map_err(|error| file_error(&error))
 }
 
 /// Opens a compiled table (.lm): in milliseconds, shared with all processes that have it open.

@@ -13,7 +13,7 @@ use crate::bulk::Id;
 use crate::input::Form;
 use crate::numpy;
 use crate::store::Typed;
-use crate::table::prefix_str;
+use crate::text::prefix_str;
 
 /// What `lookup_many` returns.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use crate::bulk::{Compiled, Id};
 use crate::file::FileStore;
 use crate::output::{Output, arrow_column, codes_array, of_objects, prefix_dictionary};
 use crate::store::Store;
-use crate::table::prefix_str;
+use crate::text::prefix_str;
 
 /// The compiled form in which ids stand for routes.
 pub struct Routes {

@@ -1,7 +1,8 @@
-//! The text of Python strings without a copy.
+//! The text of Python strings without a copy, and prefixes as strings.
 
 use std::ffi::c_char;
 
+use longmatch::IpPrefix;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -37,4 +38,9 @@ pub fn with_text<R>(text: &Bound<'_, PyString>, read: impl FnOnce(&[u8]) -> R) -
         // Bytes that are not UTF-8 are no address; `read` makes the error.
         Err(_) => Ok(read("\u{fffd}".as_bytes())),
     }
+}
+
+/// A prefix as a Python string.
+pub fn prefix_str(py: Python<'_>, prefix: IpPrefix) -> Bound<'_, PyString> {
+    PyString::new(py, &prefix.to_string())
 }

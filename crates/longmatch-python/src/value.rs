@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
 use std::mem::ManuallyDrop;
 
+use longmatch::InsertError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString, PyTuple};
 
@@ -154,4 +156,17 @@ fn hash<H: Hasher>(object: &Bound<'_, PyAny>, state: &mut H, depth: u32) {
 /// Whether the object is an int and not a bool.
 pub fn is_int(object: &Bound<'_, PyAny>) -> bool {
     object.is_instance_of::<PyInt>() && !object.is_instance_of::<PyBool>()
+}
+
+/// The Rust table behind a `Table`.
+pub type Inner = longmatch::Table<Value>;
+
+/// The exception for a route that a table refuses.
+pub fn insert_error(error: InsertError) -> PyErr {
+    match error {
+        InsertError::Routes(_) | InsertError::NextHops(_) => {
+            PyMemoryError::new_err(error.to_string())
+        }
+        other => PyValueError::new_err(other.to_string()),
+    }
 }

@@ -18,8 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use crate::Outcome;
-use crate::report::{Report, Verdict};
+use crate::report::{Outcome, Report, Verdict};
 use crate::workspace::{Compiler, cargo, root, target};
 use function::{Function, LoopCounts};
 use listing::Listing;

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::rules::{self, Table};
 use super::{Mode, fetch};
-use crate::Outcome;
+use crate::report::Outcome;
 use crate::workspace::root;
 
 /// The source of the IPv4 table.

@@ -13,7 +13,7 @@ mod contents;
 #[cfg(any(test, feature = "dist"))]
 mod licences;
 
-use crate::Outcome;
+use crate::report::Outcome;
 
 /// Builds the release and writes the archive with its checksum into `target/dist`.
 ///

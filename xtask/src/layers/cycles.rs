@@ -1,7 +1,7 @@
-//! The check for import cycles between the modules of a crate.
+//! The check for import cycles in a crate.
 //!
-//! The crates in [`CRATES`] have no fixed layers, because experiments and measurements are added often. Their modules,
-//! the files and directories beside `lib.rs`, may import each other, but not in a cycle. Tests may import anything.
+//! Most of the crates in [`CRATES`] have no fixed layers, because experiments and measurements are added often. Their
+//! modules or their files may import each other, but not in a cycle. Tests may import anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,9 +10,20 @@ use std::path::{Path, PathBuf};
 
 use super::{find, imported, module_path};
 
-/// The sources of the crates whose modules are checked, from the repository's root.
-const CRATES: [&str; 3] =
-    ["crates/longmatch-bench/src", "crates/longmatch-forward/src", "crates/longmatch-report/src"];
+/// Of a crate's modules, the files and directories beside `lib.rs` count, each as one.
+const MODULES: usize = 1;
+/// Each file counts.
+const FILES: usize = usize::MAX;
+
+/// The sources of the crates that are checked, from the repository's root, and how deep.
+const CRATES: [(&str, usize); 6] = [
+    ("crates/longmatch-bench/src", MODULES),
+    ("crates/longmatch-feed/src", FILES),
+    ("crates/longmatch-forward/src", MODULES),
+    ("crates/longmatch-python/src", FILES),
+    ("crates/longmatch-report/src", MODULES),
+    ("xtask/src", FILES),
+];
 
 /// The imports between modules: from, to, and a file with such an import.
 type Imports = BTreeMap<(String, String), PathBuf>;
@@ -23,7 +34,7 @@ type Imports = BTreeMap<(String, String), PathBuf>;
 /// If a source file cannot be read.
 pub fn check(root: &Path) -> io::Result<usize> {
     let mut wrong = 0;
-    for crate_sources in CRATES {
+    for (crate_sources, depth) in CRATES {
         let sources = root.join(crate_sources);
         let mut paths = Vec::new();
         find(&sources, &mut paths)?;
@@ -33,7 +44,7 @@ pub fn check(root: &Path) -> io::Result<usize> {
         };
         let files: Vec<(PathBuf, String)> =
             paths.into_iter().map(read).collect::<io::Result<_>>()?;
-        let imports = imports(&files);
+        let imports = imports(&files, depth);
         println!(
             "{crate_sources}: {} imports between modules in {} files",
             imports.len(),
@@ -56,18 +67,25 @@ fn print(sources: &str, group: &BTreeSet<&str>, imports: &Imports) {
     }
 }
 
-/// Returns the imports between the modules of a crate's files; paths are relative to the sources.
+/// Returns the imports between the modules of a crate's files, whose names have at most `depth` parts; paths are
+/// relative to the sources.
 ///
 /// Imports of items of the crate's root do not count, because `super::` in a nested module looks the same.
-fn imports(files: &[(PathBuf, String)]) -> Imports {
-    let module = |path: &[String]| path.first().cloned().unwrap_or_default();
+fn imports(files: &[(PathBuf, String)], depth: usize) -> Imports {
     let paths: Vec<Vec<String>> = files.iter().map(|(file, _)| module_path(file)).collect();
-    let modules: BTreeSet<String> = paths.iter().map(|path| module(path)).collect();
+    let name = |path: &[String], len: usize| path[..len].join("::");
+    let modules: BTreeSet<String> =
+        paths.iter().map(|path| name(path, path.len().min(depth))).collect();
+    // An item belongs to the longest module in its path.
+    let module = |path: &[String]| {
+        let mut names = (0..=path.len().min(depth)).rev().map(|len| name(path, len));
+        names.find(|name| modules.contains(name)).unwrap_or_default()
+    };
     let mut imports = Imports::new();
     for ((file, text), path) in files.iter().zip(&paths).filter(|(_, path)| !path.is_empty()) {
         for import in imported(path, text) {
             let (from, to) = (module(path), module(&import));
-            if from != to && !to.is_empty() && modules.contains(&to) {
+            if from != to && !to.is_empty() {
                 imports.insert((from, to), file.clone());
             }
         }
@@ -110,7 +128,11 @@ mod tests {
     }
 
     fn groups(all: &[(&str, &str)]) -> Vec<String> {
-        let imports = imports(&files(all));
+        groups_of(all, MODULES)
+    }
+
+    fn groups_of(all: &[(&str, &str)], depth: usize) -> Vec<String> {
+        let imports = imports(&files(all), depth);
         let name = |group: &BTreeSet<&str>| group.iter().copied().collect::<Vec<_>>().join(" ");
         cycles(&imports).iter().map(name).collect()
     }
@@ -146,9 +168,23 @@ mod tests {
     }
 
     #[test]
+    fn cycles_of_files_are_found() {
+        let inside = [
+            ("lib.rs", "mod a; mod b;"),
+            ("a/mod.rs", "mod x; mod y; pub use self::x::X;"),
+            ("a/x.rs", "use super::Own;"),
+            ("a/y.rs", "use super::x::X; use crate::b;"),
+            ("b.rs", "use crate::a::x::X;"),
+        ];
+        assert_eq!(groups_of(&inside, FILES), ["a a::x"]);
+        assert_eq!(groups_of(&inside, MODULES), ["a b"]);
+    }
+
+    #[test]
     fn the_crates_exist() {
-        for sources in CRATES {
-            assert!(crate::workspace::root().join(sources).join("lib.rs").is_file());
+        for (sources, _) in CRATES {
+            let sources = crate::workspace::root().join(sources);
+            assert!(["lib.rs", "main.rs"].iter().any(|file| sources.join(file).is_file()));
         }
     }
 }

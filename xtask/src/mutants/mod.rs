@@ -19,7 +19,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use self::list::{MUTANTS, Mutant, Tests};
-use crate::Outcome;
+use crate::report::Outcome;
 use crate::workspace::{cargo, root};
 
 /// Time limit of tests without a mutant: longer runs hang.

@@ -7,8 +7,7 @@ mod build;
 
 use std::path::{Path, PathBuf};
 
-use crate::Outcome;
-use crate::report::{Report, Verdict};
+use crate::report::{Outcome, Report, Verdict};
 use crate::workspace::{cargo_test, root};
 
 /// Lines of an adapter's file, a peer that it serves, and the peer's families.

@@ -5,8 +5,7 @@ use std::process::{Command, Stdio};
 
 use super::environment::{self, Environment, output};
 use super::{Purpose, build, directory, package};
-use crate::Outcome;
-use crate::report::{Report, Verdict};
+use crate::report::{Outcome, Report, Verdict};
 use crate::workspace::{root, target};
 
 /// The records of the comparison.

@@ -8,8 +8,7 @@ mod wheels;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::Outcome;
-use crate::report::{Report, Verdict};
+use crate::report::{Outcome, Report, Verdict};
 use crate::workspace::{root, target};
 use environment::Environment;
 

@@ -8,8 +8,7 @@ use std::process::Command;
 
 use super::environment::{self, Environment};
 use super::{directory, package};
-use crate::Outcome;
-use crate::report::{Report, Verdict};
+use crate::report::{Outcome, Report, Verdict};
 use crate::workspace::target;
 
 /// The oldest glibc of the wheels: that of the tag manylinux2014.

@@ -6,11 +6,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
+use super::capture::{HEAD_LEN, find_format, read_capture};
 use super::collect::{Captured, PacketSink};
 use super::error::TraceError;
 use super::link::{Found, Link};
-use super::report::TraceReport;
-use super::{HEAD_LEN, TraceFormat, find_format, read_capture};
+use super::report::{TraceFormat, TraceReport};
 use crate::error::{FeedError, Place, Problem};
 use crate::options::Options;
 use crate::source::{Opened, open, open_file};

@@ -4,6 +4,7 @@
 //! addresses of real traffic. The crate `pcap-parser` parses the headers of the capture formats;
 //! [`link`] finds the destination in the outer IP header.
 
+mod capture;
 mod collect;
 pub(crate) mod error;
 mod frames;
@@ -20,15 +21,11 @@ pub use self::collect::Trace;
 pub use self::frames::{Frame, Packet, frames, packets};
 pub use self::report::{TraceFormat, TraceReport};
 
-use crate::decompress::{Codec, explain};
 use crate::error::{FeedError, Place, Problem};
-use crate::input::Input;
 use crate::options::Options;
 use crate::source::{Opened, open, open_file};
-use collect::{Collector, PacketSink};
-
-/// Bytes that determine the format.
-const HEAD_LEN: usize = 12;
+use capture::{HEAD_LEN, find_format, read_capture};
+use collect::Collector;
 
 /// Reads the destinations of a packet capture or of a list of addresses.
 ///
@@ -106,39 +103,4 @@ fn read(reader: impl Read, options: &Options, trace: &mut Trace) -> Result<(), F
     };
     trace.report.input_bytes = taken.get();
     end
-}
-
-/// Reads a packet capture.
-fn read_capture(
-    input: &mut Input<'_>,
-    format: TraceFormat,
-    codec: Option<Codec>,
-    limit: usize,
-    sink: &mut impl PacketSink,
-) -> Result<(), FeedError> {
-    sink.report().format = format;
-    let end = match format {
-        TraceFormat::Pcap => pcap::read(input, limit, sink),
-        TraceFormat::PcapNg => pcapng::read(input, limit, sink),
-        TraceFormat::List => Err(FeedError::at(Place::Byte(0), Problem::NoCapture)),
-    };
-    sink.report().bytes = input.received();
-    // An error of the stream explains more than a truncated packet or block. The input has one only
-    // if the reader requested bytes after it.
-    match input.take_error() {
-        Some(error) => Err(FeedError::stream(input.received(), explain(error, codec))),
-        None => end,
-    }
-}
-
-/// Detects the format from the first bytes.
-fn find_format(window: &[u8]) -> Option<TraceFormat> {
-    let head = &window[..window.len().min(HEAD_LEN)];
-    if pcap::looks_like(head) {
-        Some(TraceFormat::Pcap)
-    } else if pcapng::looks_like(head) {
-        Some(TraceFormat::PcapNg)
-    } else {
-        (!head.contains(&0)).then_some(TraceFormat::List)
-    }
 }

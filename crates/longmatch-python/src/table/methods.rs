@@ -1,156 +1,20 @@
-//! `Table`: prefixes of both families and Python objects.
+//! The methods of `Table`.
 
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::PoisonError;
 
-use longmatch::{InsertError, IpPrefix};
-use pyo3::exceptions::{PyKeyError, PyMemoryError, PyTypeError, PyValueError};
+use longmatch::IpPrefix;
+use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::sync::RwLockExt;
-use pyo3::types::{PyBytesMethods, PyDict, PyIterator, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyBytesMethods, PyIterator, PyList, PyTuple};
 
+use super::Table;
 use crate::frozen::FrozenTable;
 use crate::key::{Key, checked_len, key};
 use crate::live::LiveTable;
 use crate::pickle::{Packed, packed, unpacked};
-use crate::value::{DropReferences, Value};
-
-/// The Rust table behind a `Table`.
-pub type Inner = longmatch::Table<Value>;
-
-/// A mapping from IP prefixes to values, in which ``[]`` finds the longest prefix that covers a key.
-///
-/// IPv4 and IPv6 share one table and never collide. A key is a str (``"192.0.2.0/24"``, ``"::1"``), an object of
-/// ``ipaddress``, bytes in network order (4 or 16), ``(int, family)`` or ``(int, family, length)`` with family 4 or 6.
-/// An address in place of a prefix means its host prefix, /32 or /128. An IPv4-mapped IPv6 address or prefix
-/// (``::ffff:192.0.2.1``) means the IPv4 one.
-///
-/// With ``strict=True`` a prefix with host bits (``10.0.0.1/8``) is a ``ValueError``; with ``strict=False`` the bits
-/// are cleared.
-///
-/// >>> import longmatch
-/// >>> table = longmatch.Table({"10.0.0.0/8": "office", "10.9.0.0/16": "lab", "2001:db8::/32": "docs"})
-/// >>> table["10.9.1.1"], table["10.1.1.1"], table["2001:db8::1"]
-/// ('lab', 'office', 'docs')
-/// >>> table.get_key("10.9.1.1")
-/// '10.9.0.0/16'
-#[pyclass(frozen, module = "longmatch", weakref, generic)]
-pub struct Table {
-    inner: RwLock<Inner>,
-    strict: RwLock<bool>,
-    /// After the values.
-    _dropped: DropReferences,
-}
-
-impl Table {
-    pub fn from_inner(inner: Inner, strict: bool) -> Self {
-        Self { inner: RwLock::new(inner), strict: RwLock::new(strict), _dropped: DropReferences }
-    }
-
-    pub fn read(&self, py: Python<'_>) -> RwLockReadGuard<'_, Inner> {
-        self.inner.read_py_attached(py).unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self, py: Python<'_>) -> RwLockWriteGuard<'_, Inner> {
-        self.inner.write_py_attached(py).unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn is_strict(&self) -> bool {
-        *self.strict.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn prefix(&self, object: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
-        key(object)?.prefix(self.is_strict())
-    }
-
-    /// Sets a value; the old one is dropped by the caller's [`DropReferences`].
-    fn set(&self, prefix: IpPrefix, value: Bound<'_, PyAny>) -> PyResult<()> {
-        let py = value.py();
-        let value = Value::new(value);
-        let mut inner = self.write(py);
-        inner.insert(prefix, value).map_err(insert_error)?;
-        inner.reclaim();
-        Ok(())
-    }
-
-    /// The longest match of a key with what `read` makes of it.
-    fn longest<R>(
-        &self,
-        object: &Bound<'_, PyAny>,
-        read: impl FnOnce(IpPrefix, &Value) -> R,
-    ) -> PyResult<Option<R>> {
-        let key = key(object)?;
-        let prefix = key.prefix(self.is_strict())?;
-        let inner = self.read(object.py());
-        let found = match key {
-            Key { addr, len: None } => inner.get_lpm(addr),
-            Key { .. } => inner.cover(prefix).last(),
-        };
-        Ok(found.map(|(prefix, value)| read(prefix, value)))
-    }
-
-    /// The routes with new references to their values.
-    pub fn entries(&self, py: Python<'_>) -> Vec<(IpPrefix, Py<PyAny>)> {
-        self.read(py).iter().map(|(prefix, value)| (prefix, value.get(py))).collect()
-    }
-
-    fn remove(&self, object: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
-        let py = object.py();
-        let prefix = self.prefix(object)?;
-        let mut inner = self.write(py);
-        let removed = inner.remove(prefix).map(|value| value.get(py));
-        inner.reclaim();
-        Ok(removed)
-    }
-
-    fn extend(&self, routes: &Bound<'_, PyAny>) -> PyResult<()> {
-        if let Ok(other) = routes.cast::<Self>() {
-            let other = other.get();
-            for (prefix, value) in other.entries(routes.py()) {
-                self.set(prefix, value.into_bound(routes.py()))?;
-            }
-            return Ok(());
-        }
-        for (prefix, value) in pairs(routes)? {
-            self.set(self.prefix(&prefix)?, value)?;
-        }
-        Ok(())
-    }
-}
-
-/// The two parts of an item.
-fn pair<'py>(item: &Bound<'py, PyAny>) -> PyResult<Pair<'py>> {
-    item.extract().map_err(|_| {
-        PyTypeError::new_err("expected a mapping, or an iterable of pairs (prefix, value)")
-    })
-}
-
-/// A pair of Python objects.
-type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
-
-/// The prefixes and values of a mapping or of an iterable of pairs.
-pub fn pairs<'py>(routes: &Bound<'py, PyAny>) -> PyResult<Vec<Pair<'py>>> {
-    if let Ok(table) = routes.cast::<Table>() {
-        return table.get().items(routes.py())?.iter().map(|item| pair(&item)).collect();
-    }
-    if let Ok(dict) = routes.cast_exact::<PyDict>() {
-        return Ok(dict.iter().collect());
-    }
-    match routes.cast::<PyMapping>() {
-        Ok(mapping) => mapping.items()?.iter().map(|item| pair(&item)).collect(),
-        Err(_) => routes.try_iter()?.map(|item| pair(&item?)).collect(),
-    }
-}
-
-/// The exception for a route that a table refuses.
-pub fn insert_error(error: InsertError) -> PyErr {
-    match error {
-        InsertError::Routes(_) | InsertError::NextHops(_) => {
-            PyMemoryError::new_err(error.to_string())
-        }
-        other => PyValueError::new_err(other.to_string()),
-    }
-}
+use crate::text::prefix_str;
+use crate::value::{DropReferences, Inner, Value, insert_error};
 
 fn missing(object: &Bound<'_, PyAny>) -> PyErr {
     PyKeyError::new_err(object.clone().unbind())
@@ -449,7 +313,7 @@ impl Table {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
-        let state = (slf.get().is_strict(), packed(py, slf.get())?);
+        let state = (slf.get().is_strict(), packed(py, slf.get().read(py))?);
         (slf.get_type(), PyTuple::empty(py), state).into_pyobject(py)
     }
 
@@ -476,9 +340,4 @@ impl Table {
     fn __clear__(&self, py: Python<'_>) {
         self.clear(py);
     }
-}
-
-/// A prefix as a Python string.
-pub fn prefix_str(py: Python<'_>, prefix: IpPrefix) -> Bound<'_, PyString> {
-    PyString::new(py, &prefix.to_string())
 }
