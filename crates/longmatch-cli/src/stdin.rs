@@ -33,7 +33,7 @@ pub fn output_metadata() -> Option<Metadata> {
     {
         use std::os::fd::AsFd;
         let owned = io::stdout().as_fd().try_clone_to_owned().ok()?;
-        return File::from(owned).metadata().ok();
+        File::from(owned).metadata().ok()
     }
     #[cfg(not(unix))]
     None

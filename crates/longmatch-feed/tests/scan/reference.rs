@@ -6,6 +6,7 @@ use std::ops::Range;
 use longmatch_feed::scan::csv::{RowEnds, row};
 use longmatch_feed::scan::ndjson::{Field, Path, scan, unescape};
 use longmatch_feed::scan::text::{first_address, next_address};
+use longmatch_feed::scan::words;
 use serde_json::{Map, Value};
 
 /// Compares the rows of a text with those of the crate `csv`, and the ends of rows for every cut.
@@ -101,6 +102,31 @@ fn reference_rows(bytes: &[u8], delimiter: u8) -> Vec<Vec<Vec<u8>>> {
         rows.push(cells);
     }
     rows
+}
+
+/// Checks the cells between white space: they have all other bytes of their line.
+pub fn check_words(bytes: &[u8]) {
+    let mut at = 0;
+    while at < bytes.len() {
+        let count = words::row(bytes, at, &[], &mut []).cells;
+        let all: Vec<usize> = (0..count).collect();
+        let mut found = vec![None::<Range<usize>>; count];
+        let row = words::row(bytes, at, &all, &mut found);
+        assert!(row.next > at && row.cells == count, "{bytes:?}");
+        let mut from = at;
+        for cell in found.into_iter().flatten() {
+            let text = &bytes[cell.clone()];
+            let inner = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
+            let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
+            assert!(inner.is_some() || !text.iter().any(is_space), "{bytes:?}");
+            assert!(!text.is_empty() && !text.contains(&b'\n'), "{bytes:?}");
+            assert!(bytes[from..cell.start].iter().all(is_space), "{bytes:?}");
+            from = cell.end;
+        }
+        assert!(from <= row.end, "{bytes:?}");
+        assert!(bytes[from..row.next].trim_ascii().is_empty(), "{bytes:?}");
+        at = row.next;
+    }
 }
 
 /// Compares the fields of a line, and the line with a member added, with the answers of `serde_json`.

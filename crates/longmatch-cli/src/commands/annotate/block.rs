@@ -307,7 +307,7 @@ impl Scanned<'_> {
     fn comment(&mut self, comments: &Comments, line: Range<usize>, next: usize) -> bool {
         let content = &self.bytes[line.clone()];
         let kind = match content {
-            _ if *content == *comments.fields => Kind::Header,
+            _ if *content.trim_ascii_end() == *comments.fields => Kind::Header,
             _ if content.starts_with(comments.directive) => {
                 self.problem = Some((line.start, CHANGED.to_owned()));
                 return false;

@@ -166,7 +166,7 @@ fn log(bytes: &[u8]) -> Option<Comments> {
         let mut found = header().map(|(start, end, _)| &bytes[start..end]);
         if let Some(fields) = found.find(|line| line.starts_with(directive)) {
             let delimiter = if directive.ends_with(b"\t") { b'\t' } else { b' ' };
-            return Some(Comments { fields: fields.into(), directive, delimiter });
+            return Some(Comments { fields: fields.trim_ascii_end().into(), directive, delimiter });
         }
     }
     None

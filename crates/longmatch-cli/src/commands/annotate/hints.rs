@@ -72,7 +72,7 @@ fn keys(line: &[u8]) -> Vec<String> {
 fn csv_column(bytes: &[u8]) -> Option<usize> {
     let mut lines = lines(bytes).map(|(start, end, _)| &bytes[start..end]);
     let (first, second) = (lines.next()?, lines.next()?);
-    [b',', b'\t', b';'].into_iter().find_map(|delimiter| {
+    [b',', b';'].into_iter().find_map(|delimiter| {
         let [first, second] = [first, second].map(|line| cells(line, delimiter));
         let is_address = |cell: &String| parse_cell(cell.as_bytes()).is_some();
         let column = second.iter().position(is_address)?;

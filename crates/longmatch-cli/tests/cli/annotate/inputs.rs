@@ -21,9 +21,9 @@ fn logs_of_zeek_and_of_w3c_have_headers() {
     }
     let answers = output(&["-c", "answers", "--add", "asn", "--match"], ZEEK);
     assert!(answers.ends_with("a.example\t64500,-\n#close\t2026\n"), "{answers}");
-    let iis = "#Software: IIS\n#Fields: date c-ip cs(User-Agent)\n2026 10.9.0.1 a+b\n2026 - x\n\
+    let iis = "#Software: IIS\r\n#Fields: date c-ip cs(User-Agent)\n2026 10.9.0.1 a+b\n2026 - x\n\
         #Date: 2026\n#Fields: date c-ip cs(User-Agent)\n2026 10.0.0.1 \"a b\"\n";
-    let expected = "#Software: IIS\n#Fields: date c-ip cs(User-Agent) asn site\n\
+    let expected = "#Software: IIS\r\n#Fields: date c-ip cs(User-Agent) asn site\n\
         2026 10.9.0.1 a+b 64501 \"lab, \"\"north\"\"\"\n2026 - x - -\n\
         #Date: 2026\n#Fields: date c-ip cs(User-Agent) asn site\n2026 10.0.0.1 \"a b\" 64500 office\n";
     assert_eq!(output(&["-c", "c-ip"], iis), expected);
