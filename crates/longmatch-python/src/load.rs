@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use longmatch::file::{FileErrorKind, FileTable};
 use longmatch::table::{Cell, Column, ColumnType, PrefixData};
 use longmatch_feed::{
-    DataLoader, DataOptions, DataReport, Event, FeedError, KeptColumn, Options, Problem, SinkError,
-    load_bytes,
+    DataLoader, Event, FeedError, KeptColumn, Options, Problem, Report, SinkError, load_bytes,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -60,14 +59,14 @@ fn insert(data: &mut PrefixData, event: Event<'_>) -> Result<(), SinkError> {
 }
 
 /// The options of ``load`` and ``compile``.
-pub struct LoadOptions(DataOptions);
+pub struct LoadOptions(Options);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for LoadOptions {
     type Error = PyErr;
 
     /// Reads the keyword arguments.
     fn extract(options: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        let mut read = DataOptions::default();
+        let mut read = Options::default();
         for (name, value) in options.cast::<PyDict>()?.iter() {
             if !value.is_none() {
                 set(&mut read, &name.extract::<String>()?, &value)?;
@@ -78,7 +77,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for LoadOptions {
 }
 
 /// Sets an option of ``load``.
-fn set(options: &mut DataOptions, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
     match name {
         "format" => options.format = parsed(name, value)?,
         "delimiter" => options.delimiter = Some(parsed(name, value)?),
@@ -91,12 +90,18 @@ fn set(options: &mut DataOptions, name: &str, value: &Bound<'_, PyAny>) -> PyRes
             }
         }
         "value" => options.value = Some(parsed(name, value)?),
-        "peer" => options.input.peer = Some(parsed(name, value)?),
-        "lenient" => options.input.lenient = value.extract()?,
-        "strict" => options.input.mask_host_bits = !value.extract::<bool>()?,
+        "where" => {
+            for (column, cell) in value.cast::<PyDict>()?.iter() {
+                options.filters.push((column.str()?.to_string(), cell.str()?.to_string()));
+            }
+        }
+        "duplicates" => options.duplicates = parsed(name, value)?,
+        "peer" => options.peer = Some(parsed(name, value)?),
+        "lenient" => options.lenient = value.extract()?,
+        "strict" => options.mask_host_bits = !value.extract::<bool>()?,
         _ => {
             return Err(PyTypeError::new_err(format!(
-                "unknown option {name:?}: the options are format, delimiter, header, prefix, columns, types, value, peer, lenient, strict"
+                "unknown option {name:?}: the options are format, delimiter, header, prefix, columns, types, where, value, duplicates, peer, lenient, strict"
             )));
         }
     }
@@ -187,7 +192,7 @@ fn feed_error(error: &FeedError) -> PyErr {
 }
 
 /// Reads inputs into one table; warns of what was left out.
-fn read(py: Python<'_>, inputs: &[Input], options: DataOptions) -> PyResult<PrefixData> {
+fn read(py: Python<'_>, inputs: &[Input], options: Options) -> PyResult<PrefixData> {
     let (data, reports) = py
         .detach(|| {
             let mut loader = DataLoader::new(options);
@@ -195,12 +200,12 @@ fn read(py: Python<'_>, inputs: &[Input], options: DataOptions) -> PyResult<Pref
                 Input::Path(path) => loader.path(path),
                 Input::Bytes(bytes) => loader.bytes(bytes, None),
             });
-            let reports = reports.collect::<Result<Vec<DataReport>, FeedError>>()?;
+            let reports = reports.collect::<Result<Vec<Report>, FeedError>>()?;
             Ok((loader.finish()?, reports))
         })
         .map_err(|error| feed_error(&error))?;
     let category = py.get_type::<PyUserWarning>();
-    for warning in reports.iter().flat_map(DataReport::warnings) {
+    for warning in reports.iter().flat_map(Report::warnings) {
         let warning = std::ffi::CString::new(warning.replace('\0', " "))?;
         PyErr::warn(py, &category, &warning, 1)?;
     }
@@ -214,8 +219,7 @@ fn read(py: Python<'_>, inputs: &[Input], options: DataOptions) -> PyResult<Pref
 /// or without a header), JSON, lists of prefixes, address ranges (start, end, ...), pyasn .dat, CAIDA pfx2as, sets of
 /// ipset and nft, MRT and other routing tables, MaxMind .mmdb, compiled tables (.lm).
 ///
-/// The options, all by name: ``format`` (``"auto"``, ``"csv"``, ``"list"``, ``"pyasn"``, ``"pfx2as"``, ``"texts"``,
-/// ``"listing"``, ``"json"``, ``"routes"``, ``"mmdb"``, ``"lm"``), ``delimiter``, ``header``, ``prefix`` (name or number of the column of prefixes, or two for
+/// The options, all by name: ``format`` (``"auto"`` or a name of docs/formats.md, such as ``"csv"``), ``delimiter``, ``header``, ``prefix`` (name or number of the column of prefixes, or two for
 /// ranges), ``columns`` (names to keep, or a dict with new names), ``types`` (a dict of names to ``str``, ``int``,
 /// ``float``), ``value`` (of MRT and ``bgpdump -m``: ``"origin-as"``, ``"next-hop"``,
 /// ``"as-path"``, ``"peer"`` or ``"communities"``), ``peer``, ``lenient`` (leaves out what is
@@ -235,8 +239,8 @@ pub fn load(
     options: Option<LoadOptions>,
 ) -> PyResult<FrozenTable> {
     let plain = options.is_none() && engine == "auto";
-    let options = options.map_or_else(DataOptions::default, |options| options.0);
-    let strict = !options.input.mask_host_bits;
+    let options = options.map_or_else(Options::default, |options| options.0);
+    let strict = !options.mask_host_bits;
     let inputs = Input::all(source)?;
     if let ([Input::Path(path)], true) = (&*inputs, plain)
         && is_compiled(path)
@@ -281,7 +285,7 @@ pub fn compile(
         let table = table.get().freeze(py, "linear")?;
         return table.write(py, &path, &spec);
     }
-    let options = options.map_or_else(DataOptions::default, |options| options.0);
+    let options = options.map_or_else(Options::default, |options| options.0);
     let data = read(py, &Input::all(source)?, options)?;
     write(py, &data, &path, &spec)
 }

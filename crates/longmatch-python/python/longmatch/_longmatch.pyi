@@ -66,7 +66,7 @@ _Source: TypeAlias = Union[_Path, bytes, _Readable]
 
 class _LoadOptions(TypedDict, total=False):
     format: Literal[
-        "auto", "csv", "tsv", "delimited", "list", "pyasn", "pfx2as", "texts", "listing", "json", "routes", "mmdb", "lm"
+        "auto", "csv", "list", "text", "pyasn", "pfx2as", "netstat", "ipset", "iptables", "nft", "ris-whois", "json", "routes", "ip-json", "mrt", "mmdb", "lm"
     ]
     delimiter: str | None
     header: bool | None
