@@ -343,7 +343,7 @@ fn the_default_table_works_at_once() {
     let both = "ip,asn,name,net\n1.1.1.1,13335,\"Cloudflare, Inc.\",1.1.1.0/24\n\
         2001:4860:4860::8888,15169,Google LLC,2001:4860:4840::/42\n10.1.2.3,,,\n";
     let asn = "ip,asn\n1.1.1.1,13335\n2001:4860:4860::8888,15169\n10.1.2.3,\n";
-    let date = include_str!("../../../../data/asn.version").split_whitespace().nth(1).unwrap();
+    let date = include_str!("../../../../../data/asn.version").split_whitespace().nth(1).unwrap();
     let notice = format!("longmatch: the default table answers: the origin AS of {date} (");
     for (args, expected) in [(&args[..], both), (&["annotate", "-c", "ip", "--add", "asn"], asn)] {
         let ended = run_with(args, input);
