@@ -53,6 +53,9 @@ use crate::progress::Progress;
 pub fn run(args: &AnnotateArgs) -> Outcome {
     check(args)?;
     let signals = Signals::default();
+    if args.can_reload() {
+        signals.catch_hangup()?;
+    }
     let mut run = Run {
         args: args.clone(),
         signals: signals.clone(),
@@ -200,11 +203,11 @@ impl Run {
         // The opening of a pipe waits for its reader. The temporary file of another output is removed.
         let waits = args.output.as_ref().is_some_and(is_pipe);
         if !waits {
-            self.signals.catch(args.can_reload())?;
+            self.signals.catch()?;
         }
         let mut output = Output::open(args)?;
         if waits {
-            self.signals.catch(args.can_reload())?;
+            self.signals.catch()?;
         }
         if has_bom && !args.count {
             output.write(&self.encoded(BOM)?)?;

@@ -1,8 +1,8 @@
 //! Signals during `annotate`.
 //!
-//! Until [`Signals::catch`] nothing is written, and a signal ends the program as the system does. From then
-//! on the first SIGINT or SIGTERM ends the reading: what was read is written. The second one ends the program.
-//! SIGHUP reads the tables again, if they are files.
+//! Until [`Signals::catch`] nothing is written, and SIGINT or SIGTERM ends the program as the system does.
+//! From then on the first one ends the reading: what was read is written. The second one ends the program.
+//! SIGHUP reads the tables again if they are files, also where it comes before the first line.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -25,26 +25,29 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Catches SIGINT and SIGTERM from now on, and SIGHUP if the tables can be read again.
+    /// Catches SIGINT and SIGTERM from now on.
     ///
     /// # Errors
     /// If the system refuses.
-    #[cfg_attr(not(unix), allow(unused_variables, reason = "such systems have no signals"))]
-    pub fn catch(&self, can_reload: bool) -> Result<(), CliError> {
+    pub fn catch(&self) -> Result<(), CliError> {
         #[cfg(unix)]
-        {
-            use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-            use signal_hook::flag::{register, register_conditional_default};
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
             let failed = |error| CliError::input("signals", error);
-            for signal in [SIGINT, SIGTERM] {
-                let flag = || self.interrupted.clone();
-                register_conditional_default(signal, flag()).map_err(failed)?;
-                register(signal, flag()).map_err(failed)?;
-            }
-            if can_reload {
-                register(SIGHUP, self.hung_up.clone()).map_err(failed)?;
-            }
+            let flag = || self.interrupted.clone();
+            signal_hook::flag::register_conditional_default(signal, flag()).map_err(failed)?;
+            signal_hook::flag::register(signal, flag()).map_err(failed)?;
         }
+        Ok(())
+    }
+
+    /// Catches SIGHUP from now on.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn catch_hangup(&self) -> Result<(), CliError> {
+        #[cfg(unix)]
+        signal_hook::flag::register(signal_hook::consts::SIGHUP, self.hung_up.clone())
+            .map_err(|error| CliError::input("signals", error))?;
         Ok(())
     }
 

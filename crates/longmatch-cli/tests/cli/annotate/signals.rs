@@ -48,6 +48,13 @@ impl Running {
         rustix::process::kill_process(pid, signal).unwrap();
     }
 
+    /// Whether the command has a handler of a signal.
+    fn catches(&self, signal: Signal) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(mask.trim(), 16).unwrap() >> (signal.as_raw() - 1) & 1 == 1
+    }
+
     /// Waits for the end, although the input is open; returns the status and the messages.
     fn end(mut self) -> (ExitStatus, String) {
         let started = Instant::now();
@@ -130,6 +137,11 @@ fn tables_are_read_again_on_sighup() {
         running.write("10.0.0.1\n");
         running.line().trim_end().rsplit('\t').next().unwrap().to_owned()
     };
+    // Before the first line it does not end the command.
+    while !running.catches(Signal::HUP) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running.signal(Signal::HUP);
     assert_eq!(asn(&mut running), "64500");
     let expect = |running: &mut Running, table: &str, wanted: &str| {
         dir.file("sites.csv", table);
@@ -164,9 +176,8 @@ fn files_are_replaced_when_they_are_complete() {
     let out = dir.file("out.txt", "old\n");
     let mut running = Running::new(&dir, &["-o", &out]);
     running.write("10.0.0.1\n");
-    // The temporary file shows that the signal is caught.
     let files = || fs::read_dir(dir.path("")).unwrap().count();
-    while files() < 3 {
+    while !running.catches(Signal::TERM) || files() < 3 {
         std::thread::sleep(Duration::from_millis(5));
     }
     running.signal(Signal::TERM);

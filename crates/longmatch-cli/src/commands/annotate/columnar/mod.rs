@@ -44,7 +44,7 @@ pub fn run(args: &AnnotateArgs, input: Input, format: Columnar, signals: &Signal
     let plan = Plan::new(args, &source.schema, Tables::load(args, Style::Typed, b"")?)?;
     let sources = plan.sources.clone();
     let to = output::format(args.output.as_deref(), format)?;
-    signals.catch(false)?;
+    signals.catch()?;
     let mut writer = Writer::new(args, to, &source, &plan.schema)?;
     let mut output = Output::open(args)?;
     let by_rows = source.rows.is_some();
