@@ -416,6 +416,9 @@ impl Loader<'_> {
     fn file(&mut self, path: &Path, options: &Options) -> Result<(), CliError> {
         let name = display_name(path);
         let report = self.input(&name, None, |sink| load(path, options, sink))?;
+        if !report.format.has_routes() {
+            print_format(&name, &report);
+        }
         print_report(&name, &report, self.families);
         let kept = report.announced - self.refused.min(report.announced);
         if self.refused > 0 && kept == 0 {
@@ -475,13 +478,16 @@ impl Families {
     }
 }
 
+/// Prints the format of an input on standard error.
+pub fn print_format(name: &str, report: &Report) {
+    let (name, read_as, rows) =
+        (printable(name), printable(&report.read_as), plural(report.rows, "row"));
+    warn(format_args!("{name}: read as {read_as}: {rows}"));
+}
+
 /// Prints the chosen peers and the skipped content of an input on standard error.
 pub fn print_report(name: &str, report: &Report, families: Families) {
     let name = printable(name);
-    if !report.format.has_routes() && !report.is_list {
-        let (read_as, rows) = (printable(&report.read_as), plural(report.rows, "row"));
-        warn(format_args!("{name}: read as {read_as}: {rows}"));
-    }
     let peer = |position: Option<usize>| position.and_then(|n| report.peers.get(n));
     let ipv4 = peer(report.chosen.ipv4).filter(|_| families.ipv4);
     let ipv6 = peer(report.chosen.ipv6).filter(|_| families.ipv6);

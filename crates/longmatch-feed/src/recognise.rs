@@ -168,15 +168,14 @@ fn text(head: &[u8], ends: bool, options: &Options) -> Result<Found, DataError> 
         return lines.routes(head);
     }
     match delimited(head, &lines, options) {
-        // Lines that begin with addresses are routes, so that the first wrong line is the error.
-        Err(DataError::UnknownFormat)
-            if !semicolons
-                && lines
-                    .list
-                    .first()
-                    .is_some_and(|line| is_route_line(line) || resembles_key(word(line))) =>
-        {
-            Ok(Found::Routes(Format::Routes, has_paths(head)))
+        // Lines that begin with addresses are a list or routes, so that the first wrong line is the error.
+        Err(DataError::UnknownFormat) if !semicolons && lines.begin_with_addresses() => {
+            let is_route = |line: &str| is_route_line(line) && !is_list_line(line);
+            let any = |is: &dyn Fn(&str) -> bool| lines.list.iter().any(|line| is(line));
+            Ok(match any(&is_list_line) && !any(&is_route) {
+                true => Found::Shape(Shape::list(semicolons)),
+                false => Found::Routes(Format::Routes, has_paths(head)),
+            })
         }
         found => found.map(Found::Shape),
     }
@@ -249,6 +248,11 @@ impl<'a> Lines<'a> {
             && 4 * several >= self.list.len()
             && self.list.iter().all(|line| is_text(line))
             && self.list.iter().all(|line| is_text_line(line) || is_route_line(line))
+    }
+
+    /// Whether the first line is a route or begins with something like an address.
+    fn begin_with_addresses(&self) -> bool {
+        self.list.first().is_some_and(|line| is_route_line(line) || resembles_key(word(line)))
     }
 
     /// Whether the lines are a list: half of them, and nearly all if others are routes.

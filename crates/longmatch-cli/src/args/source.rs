@@ -15,9 +15,9 @@ use super::values::Split;
 pub struct SourceArgs {
     /// Load prefixes from FILE, '-' for standard input; may be repeated
     ///
-    /// Any format: see 'Formats' below. Plain or compressed with gzip, bzip2, zstd or xz. Rows of later files
-    /// replace earlier ones. By default lookup, annotate and compile take the default table (AS and name), and
-    /// other commands the embedded routing tables.
+    /// Any format: see 'Formats' below. Plain or compressed with gzip, bzip2, zstd or xz. Rows of
+    /// later files replace earlier ones. By default lookup, annotate and compile take the default
+    /// table (AS and name), and other commands the embedded routing tables.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 
@@ -89,8 +89,9 @@ pub struct RowArgs {
 
     /// The value of routes: next-hop, origin-as, as-path, peer, communities
     ///
-    /// For MRT and 'bgpdump -m'; other routes have the next hop only. By default lookup, annotate and
-    /// compile take the origin AS, where the AS path ends; commands on whole tables take the next hop.
+    /// For MRT and 'bgpdump -m'; other routes have the next hop only. By default lookup, annotate
+    /// and compile take the origin AS, where the AS path ends; commands on whole tables take the
+    /// next hop.
     #[arg(long, value_name = "VALUE", verbatim_doc_comment)]
     pub value: Option<RouteValue>,
 
@@ -152,7 +153,8 @@ impl ReadArgs {
         options
     }
 
-    /// The options that only a file to be read can have, with the noun of what a compiled table lacks.
+    /// The options that only a file to be read can have, with the noun of what a compiled table
+    /// lacks.
     pub fn of_files(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let rows = &self.rows;
         let given = [

@@ -132,7 +132,11 @@ fn load(args: &CompileArgs) -> Result<PrefixData, CliError> {
     }
     for path in &args.files {
         let report = prefix_data::load(&mut loader, path, advice)?;
-        input::print_report(&display_name(path), &report, Families::BOTH);
+        let name = display_name(path);
+        if !report.format.has_routes() {
+            input::print_format(&name, &report);
+        }
+        input::print_report(&name, &report, Families::BOTH);
     }
     prefix_data::finish(loader, advice)
 }

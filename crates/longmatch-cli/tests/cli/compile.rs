@@ -233,7 +233,7 @@ fn options_that_do_not_fit_are_errors() {
     assert!(prefix.contains("line 2: column 'site': 'office' is not a prefix"), "{prefix}");
     assert!(compile(&["--types", "site=u64"]).contains("'office' is not of the type u64"));
     assert!(compile(&["--types", "site"]).contains("expected 'column=type'"));
-    assert!(compile(&["--format", "x"]).contains("'x' is not known: expected auto, csv"));
+    assert!(compile(&["--format", "x"]).contains("possible values: auto, csv, list"));
     assert!(compile(&["--value", "origin-as", "--format", "routes"]).contains("line 1"));
     assert!(compile(&["-r", &dir.path("missing")]).contains("missing: cannot be opened"));
     assert!(!std::fs::exists(&out).unwrap(), "nothing was written");

@@ -192,9 +192,12 @@ fn the_chosen_peer_is_printed() {
         + &line("192.0.2.2", "11.0.0.0/8", "192.0.2.22");
     let routes = dir.file("dump.txt", dump);
     let ended = run(&["lookup", "-r", &routes, "10.0.0.1"]);
+    assert_eq!((ended.code, &ended.stdout[..]), (0, "10.0.0.1\t10.0.0.0/8\t64500\n"));
+    let ended = run(&["lookup", "-r", &routes, "--value", "next-hop", "10.0.0.1"]);
     assert_eq!((ended.code, &ended.stdout[..]), (0, "10.0.0.1\t10.0.0.0/8\t192.0.2.22\n"));
     assert!(ended.stderr.contains("taking 2 IPv4 routes of peer 192.0.2.2 AS64500"), "{ended:?}");
-    let ended = run(&["lookup", "-r", &routes, "--peer", "192.0.2.1", "10.0.0.1"]);
+    let ended =
+        run(&["lookup", "-r", &routes, "--value", "next-hop", "--peer", "192.0.2.1", "10.0.0.1"]);
     assert_eq!((ended.code, &ended.stdout[..]), (0, "10.0.0.1\t10.0.0.0/8\t192.0.2.11\n"));
     let ended = run(&["lookup", "-r", &routes, "--peer", "AS1", "10.0.0.1"]);
     assert_eq!((ended.code, &ended.stdout[..]), (2, ""));
@@ -227,9 +230,6 @@ fn the_default_table_answers_and_says_its_date() {
     }
     let ended = run_with(&["lookup", "-"], "1.1.1.1\n");
     assert_eq!((&*ended.stdout, &*ended.stderr), (cases[0].1, &*notice));
-    let ended = run(&["lookup", "--split", "syn1", "1.1.1.1"]);
-    assert!(ended.stdout.starts_with("1.1.1.1\t1.1.1.0/2"), "{}", ended.stdout);
-    assert!(ended.stdout.ends_with("\t13335,Cloudflare, Inc.\n"), "{}", ended.stdout);
     let version = run(&["--version"]).stdout;
     let line = format!("\ndefault table: origin AS and name of {date} (@ip-location-db/asn ");
     assert!(version.contains(&line) && run(&["-V"]).stdout.lines().count() == 1, "{version}");
@@ -411,15 +411,6 @@ fn next_hops_stay_as_they_are_written() {
     let expected = "{\"address\":\"10.0.0.1\",\"prefix\":\"10.0.0.0/8\",\"next_hop\":\"007\"}\n\
         {\"address\":\"10.9.0.1\",\"prefix\":\"10.9.0.0/16\",\"next_hop\":\"12\"}\n";
     assert_eq!((ended.code, &ended.stdout[..]), (0, expected));
-}
-
-#[test]
-fn split_routes_answer() {
-    let dir = Dir::new();
-    let routes = dir.file("routes.txt", "10.0.0.0/23 a\n");
-    let ended = run(&["lookup", "-r", &routes, "--split", "syn1", "10.0.0.1", "10.0.1.1"]);
-    assert_eq!((ended.code, ended.stdout.lines().count()), (0, 2));
-    assert!(ended.stdout.starts_with("10.0.0.1\t10.0.0.0/24\t"), "{ended:?}");
 }
 
 /// Arguments are answered from the routes, long input from the compiled table at last.

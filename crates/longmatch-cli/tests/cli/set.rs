@@ -285,28 +285,30 @@ fn errors_name_the_file_the_line_and_the_remedy() {
     let bad = dir.file("bad.txt", "10.0.0.0/8\n10.9.0.1/16\n");
     let message = refused(&["aggregate", &bad], "");
     let wanted = format!(
-        "longmatch: {bad}: line 2: '10.9.0.1/16' is not a prefix: host bits are set after /16: mask \
-         the prefix, or use a longer length (--mask drops host bits)\n"
+        "longmatch: {bad}: line 2: column 'prefix': '10.9.0.1/16' is not a prefix, an address or a range: host bits are \
+         set after /16: mask the prefix, or use a longer length (read as a list of prefixes) (--mask drops host bits)\n"
     );
     assert_eq!(message, wanted);
     assert_eq!(set(&["aggregate", "--mask", &bad], ""), "10.0.0.0/8\n");
     let message = refused(&["aggregate"], "10.0.0\n");
-    assert!(
-        message.starts_with("longmatch: standard input: line 1: '10.0.0' is not a prefix, an ")
-    );
+    assert!(message.starts_with("longmatch: standard input: "));
     assert!(message.ends_with("(--lenient keeps the undamaged part)\n"), "{message}");
     let ended = run_with(&["set", "aggregate", "--lenient"], "10.0.0\n10.0.0.0/8\nx.y\n");
     assert_eq!((ended.code, &ended.stdout[..]), (0, "10.0.0.0/8\n"));
-    assert!(ended.stderr.contains("2 lines that are no entries were left out"), "{}", ended.stderr);
-    assert!(ended.stderr.contains("line 1: '10.0.0'"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("2 damaged lines or records were left out"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("'10.0.0'"), "{}", ended.stderr);
     assert!(refused_usage(&["union"]).contains("FILE"));
-    let message = refused(&["aggregate"], "10.0.0.9 10.0.0.1\n");
-    assert!(message.contains("--first-word"), "{message}");
-    assert_eq!(set(&["aggregate", "--first-word"], "10.0.0.9 10.0.0.1\n"), "10.0.0.9/32\n");
+    let pair = "10.0.0.1 10.0.0.9\n";
+    let message = refused(&["aggregate"], pair);
+    assert!(message.contains("(--prefix-column 1,2 or --format routes)"), "{message}");
+    assert_eq!(set(&["aggregate", "--format", "routes"], pair), "10.0.0.1/32\n");
+    let ended = run_with(&["set", "aggregate", "--prefix-column", "1,2"], pair);
+    assert_eq!(ended.stdout, "10.0.0.1/32\n10.0.0.2/31\n10.0.0.4/30\n10.0.0.8/31\n");
+    assert!(ended.stderr.contains("read as text of ranges"), "{}", ended.stderr);
     let missing = dir.path("missing.txt");
     assert!(refused(&["count", &missing], "").contains("missing.txt: cannot be opened"));
     assert!(refused(&["diff", &missing, &bad], "").contains("missing.txt"));
-    assert!(refused(&["aggregate"], "a\0b\0\n").contains("not text"));
+    assert!(refused(&["aggregate"], "a\0b\0\n").contains("not a known format"));
     assert!(refused_usage(&["agregate"]).contains("aggregate"));
 }
 

@@ -83,7 +83,7 @@ fn no_engine_leaves_the_numbers_of_the_table() {
 fn an_empty_table_is_warned_about() {
     let ended = run_with(&["stat", "-4", "--routes", "-"], "# nothing\n");
     assert_eq!(ended.code, 0, "{ended:?}");
-    assert!(ended.stdout.contains("no routes") && ended.stderr.contains("no routes were read"));
+    assert!(ended.stdout.contains("no routes") && ended.stderr.contains("no prefixes were read"));
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn bad_usage_ends_with_2_and_advice() {
         (&["lookup"], "ADDR"),
         (&["lookup", "10.0.0.0/8"], "leave out the prefix length"),
         (&["lookup", "--routs", "x", "10.0.0.1"], "--routes"),
-        (&["lookup", "--peer", "x", "10.0.0.1"], "does not name a peer"),
+        (&["lookup", "--peer", "x", "10.0.0.1"], "expected an address, an AS number"),
         (&["lookup", "--peer", "AS1", "10.0.0.1"], "--peer needs --routes"),
         (&["stat", "-4", "-6"], "cannot be used with"),
         (&["stat", "--engine", "poptree"], "poptrie"),

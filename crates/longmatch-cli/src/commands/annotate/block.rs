@@ -36,8 +36,6 @@ pub struct Counts {
     pub printed: u64,
     /// Rows with more or fewer cells than the header.
     pub ragged: u64,
-    /// IPv6 addresses.
-    pub ipv6: u64,
 }
 
 impl Counts {
@@ -49,7 +47,6 @@ impl Counts {
         self.addresses += other.addresses;
         self.printed += other.printed;
         self.ragged += other.ragged;
-        self.ipv6 += other.ipv6;
     }
 }
 
@@ -210,8 +207,7 @@ pub fn scan<'a>(plan: &Plan, bytes: &'a [u8], position: Position) -> Scanned<'a>
         Format::Json(paths) => scanned.json(paths, &plan.sources),
         Format::Text(regexes) => scanned.text(regexes, &plan.sources),
     }
-    scanned.counts.ipv6 = scanned.addresses.ipv6.len() as u64;
-    scanned.counts.addresses = scanned.counts.ipv6 + scanned.addresses.ipv4.len() as u64;
+    scanned.counts.addresses = (scanned.addresses.ipv6.len() + scanned.addresses.ipv4.len()) as u64;
     scanned
 }
 

@@ -95,7 +95,7 @@ pub fn counts(
     let filters = args.filters();
     let is_text = sources == [ANY_PLACE];
     let shown = printable(name);
-    let Counts { rows, missing, bad, addresses, ragged, ipv6, .. } = counts;
+    let Counts { rows, missing, bad, addresses, ragged, .. } = counts;
     let all = plural(rows, "row");
     if rows > 0 && addresses == 0 && bad > 0 && !is_text {
         let sources = sources.join(", ");
@@ -113,13 +113,6 @@ pub fn counts(
         };
         let missing = format!("{missing} missing address{}", if missing == 1 { "" } else { "es" });
         warn(format_args!("{shown}: {missing}, {bad} bad, in {all}: {hint}"));
-    }
-    let embedded = args.routes.is_empty() && args.tables.is_empty();
-    if embedded && ipv6 > 0 && !filters {
-        let addresses = format!("{ipv6} IPv6 address{}", if ipv6 == 1 { "" } else { "es" });
-        warn(format_args!(
-            "{shown}: {addresses} without an asn: the embedded IPv6 table has none; give one with --routes"
-        ));
     }
     if ragged > 0 {
         let ragged = plural(ragged, "row");

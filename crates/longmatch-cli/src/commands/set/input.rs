@@ -6,12 +6,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use longmatch_feed::{ListEntries, Report, read_list, read_list_path};
+use longmatch_feed::{Format, ListEntries, Report, read_list, read_list_path};
 
 use super::ip_set::IpSet;
 use crate::args::SetReadArgs;
 use crate::error::{Advice, CliError};
-use crate::input::{Families, display_name, is_stdin, print_report};
+use crate::input::{Families, display_name, is_stdin, print_format, print_report};
 
 /// Reads inputs as sets; each with the number of its entries.
 ///
@@ -70,7 +70,15 @@ fn each(
     for (result, path) in in_threads(files, read)?.into_iter().zip(files) {
         let advice = Advice { lenient: !options.lenient, families: true };
         let (entries, report) = result.map_err(|error| CliError::load(&error, advice))?;
-        print_report(&display_name(path.as_ref()), &report, Families::BOTH);
+        let name = display_name(path.as_ref());
+        // Two columns are one key, which a reader of the file may not expect.
+        if report.ranges > 0 && report.format == Format::Csv {
+            print_format(&name, &report);
+        }
+        // An empty set is one.
+        if report.bytes > 0 {
+            print_report(&name, &report, Families::BOTH);
+        }
         all.push((entries, report));
     }
     Ok(all)

@@ -132,7 +132,6 @@ impl Plan {
             counts.bad += u64::from(*cell == Parsed::Bad);
             addresses.push(addr);
         }
-        counts.ipv6 += addresses.ipv6.len() as u64;
         counts.addresses += (addresses.ipv4.len() + addresses.ipv6.len()) as u64;
         let ids = self.tables.lookup(&addresses.ipv4, &addresses.ipv6);
         let tables = self.tables.len();
