@@ -15,7 +15,7 @@ use super::values::Split;
 pub struct SourceArgs {
     /// Load prefixes from FILE, '-' for standard input; may be repeated
     ///
-    /// Any format: see 'Formats' below. Plain or compressed with gzip, bzip2, zstd or xz. Rows of
+    /// Any format of --format, which is detected. Plain or compressed with gzip, bzip2, zstd or xz. Rows of
     /// later files replace earlier ones. By default lookup, annotate and compile take the default
     /// table (AS and name), and other commands the embedded routing tables.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
@@ -65,9 +65,10 @@ pub struct CellArgs {
 /// How rows and routes are read, whatever their format.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RowArgs {
-    /// The format of the files, such as csv [default: detected]
     #[arg(
         long,
+        help = "The format of the files, such as csv [default: detected]",
+        long_help = format_help(),
         value_name = "FORMAT",
         value_parser = format_parser(),
         default_value = "auto",
@@ -110,13 +111,13 @@ pub struct RowArgs {
     #[arg(long, value_name = "TABLE", verbatim_doc_comment)]
     pub ip_table: Option<IpTable>,
 
-    /// The row of a prefix that has several: last, first, join, error [default: last]
+    /// Which row of a prefix counts: last, first, join, error
     ///
-    /// 'join' keeps the texts of all, separated by semicolons: 'S3;EC2'. Routes replace each other.
+    /// By default the last. 'join' keeps the texts of all, separated by semicolons: 'S3;EC2'. Routes replace each other.
     #[arg(long, value_name = "WHICH", verbatim_doc_comment)]
     pub duplicates: Option<Duplicates>,
 
-    /// Skip and count damaged lines and records, instead of refusing the file
+    /// Skip and count damaged lines, instead of refusing the file
     ///
     /// A file without any readable part is still an error.
     #[arg(long)]
@@ -171,6 +172,15 @@ impl ReadArgs {
         ];
         given.into_iter().filter(|(given, ..)| *given).map(|(_, option, noun)| (option, noun))
     }
+}
+
+/// The formats and their names.
+fn format_help() -> String {
+    let mut help = "The format of the files [default: detected]\n".to_owned();
+    for info in Format::all() {
+        help.push_str(&format!("\n{:<10} {}", info.names[0], info.content));
+    }
+    help
 }
 
 /// Parser of the name of a format, which knows all names for completions.
