@@ -3,7 +3,7 @@
 use longmatch_feed::{Codec, Format, Options, compress};
 
 use crate::common;
-use crate::show::{check, error};
+use crate::show::{check, check_with, error};
 
 /// A small input of each listing: its name, its text, its columns and its rows.
 pub const LISTINGS: [(&str, &str, &str, &[&str]); 15] = [
@@ -118,8 +118,8 @@ pub const LISTINGS: [(&str, &str, &str, &[&str]); 15] = [
         "{\"status\": \"ok\", \"data\": {\"resource\": \"64496\", \"prefixes\": [\n\
          {\"prefix\": \"192.0.2.0/24\", \"timelines\": [{\"starttime\": \"2026-01-01\"}]},\n\
          {\"prefix\": \"2001:db8::/32\", \"peers\": 7}]}}\n",
-        "peers:u64",
-        &["192.0.2.0/24 ~", "2001:db8::/32 7"],
+        "peers:u64 resource:u64 status:string",
+        &["192.0.2.0/24 ~|64496|ok", "2001:db8::/32 7|64496|ok"],
     ),
     (
         "json",
@@ -217,6 +217,71 @@ fn json_is_recognised_by_a_prefix_in_it() {
     assert_eq!((routes.0.len(), report.damaged, report.cut_off), (1, 2, true));
     let routes = "[{\"dst\": \"192.0.2.0/24\", \"gateway\": \"192.0.2.1\"}]";
     assert_eq!(common::load(routes.as_bytes()).unwrap().1.format, Format::IpJson);
+}
+
+/// Scalars of the objects around a row are columns, before and after it; inner names come first, arrays do not count.
+#[test]
+fn json_has_the_scalars_of_outer_objects() {
+    let file = |name: &str| {
+        let path = format!("{}/../../testdata/formats/{name}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(path).unwrap()
+    };
+    for (text, columns, rows) in [
+        (
+            &*file("azure.json"),
+            "list:string region:string platform:string systemService:string name:string id:string \
+             changeNumber:u64 cloud:string",
+            &[
+                "4.145.74.52/30 addressPrefixes|~|Azure|ActionGroup|ActionGroup|ActionGroup|1|Public",
+                "13.69.40.16/28 addressPrefixes|westeurope|Azure|AzureStorage|Storage.WestEurope|\
+                 Storage.WestEurope|1|Public",
+                "2603:1000:4:402::178/125 addressPrefixes|~|Azure|ActionGroup|ActionGroup|ActionGroup|1|Public",
+            ][..],
+        ),
+        (
+            "{\"regions\": [{\"cidrs\": [{\"cidr\": \"192.0.2.0/24\", \"tags\": [\"A\", \"B\"]}], \
+             \"region\": \"us\"}, {\"region\": \"eu\", \"x\": 1}], \"at\": 7}",
+            "tags:string region:string at:u64",
+            &["192.0.2.0/24 A B|us|7"],
+        ),
+        (
+            "[{\"cidrs\": [\"192.0.2.0/24\", \"2001:db8::/32\"], \"name\": \"a\", \"keys\": [\"k\"]},\n\
+             {\"name\": \"b\", \"cidrs\": [\"198.51.100.0/24\"]}]",
+            "list:string name:string",
+            &["192.0.2.0/24 cidrs|a", "198.51.100.0/24 cidrs|b", "2001:db8::/32 cidrs|a"],
+        ),
+        // One document a line; a prefix around a row is not a column.
+        (
+            "{\"prefix\": \"10.0.0.0/8\", \"n\": 1, \"more\": [{\"prefix\": \"10.1.0.0/16\", \"n\": 2}], \"up\": true}\n\
+             {\"prefix\": \"10.2.0.0/16\"}\n",
+            "n:u64 up:string",
+            &["10.0.0.0/8 1|true", "10.1.0.0/16 2|true", "10.2.0.0/16 ~|~"],
+        ),
+        // Of a key that is there twice the last counts.
+        (
+            "{\"a\": [\"192.0.2.0/24\"], \"n\": 1, \"a\": [\"198.51.100.0/24\"], \"n\": 2}",
+            "list:string n:u64",
+            &["198.51.100.0/24 a|2"],
+        ),
+        (
+            "[{\"net\": \"192.0.2.0/24\", \"n\": 1, \"net\": \"198.51.100.0/24\", \"n\": {}, \"m\": 3}]",
+            "m:u64",
+            &["198.51.100.0/24 3"],
+        ),
+        (
+            "{\"metadata\": {\"n\": 1}, \"roas\": [{\"asn\": \"AS64496\", \"prefix\": \"192.0.2.0/24\", \
+             \"maxLength\": 25, \"ta\": \"ripe\"}]}",
+            "asn:string maxLength:u64 ta:string",
+            &["192.0.2.0/24 AS64496|25|ripe"],
+        ),
+    ] {
+        check(text, "json", columns, rows);
+    }
+    // A lenient load has the rows before the end, with the scalars before it.
+    let mut options = Options::default();
+    options.lenient = true;
+    let cut = "{\"name\": \"a\", \"cidrs\": [\"192.0.2.0/24\", \"198.51.";
+    check_with(cut, &options, "list:string name:string", &["192.0.2.0/24 cidrs|a"]);
 }
 
 #[test]
