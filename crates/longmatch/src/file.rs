@@ -35,4 +35,6 @@
 //! [`FileTable::open_trusted`] skips this, which saves most of the time. In either case no lookup
 //! reads outside of the file, whatever its bytes are.
 
-pub use crate::table::file::{FileError, FileErrorKind, FileReport, FileRow, FileSpec, FileTable};
+pub use crate::table::file::{
+    FileError, FileErrorKind, FileReport, FileRow, FileSpec, FileTable, NewFile,
+};

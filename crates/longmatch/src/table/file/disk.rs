@@ -9,40 +9,112 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::error::FileError;
 
-/// Replaces the file at a path, or makes it.
+/// A new file that takes the place of the one at a path when it is complete.
 ///
-/// Writes another file beside it, waits until the disk has it, and renames it. So the path names the
-/// old file or the new one at every time, also after a failure of the power.
+/// It is written beside it, and renamed by [`NewFile::finish`] once the disk has it. So the path names the
+/// old file or the new one at every time, also after a failure of the power; without `finish` the old one
+/// stays. A symbolic link stays, and its target is replaced. A path that names no regular file (a device, a
+/// pipe) is written in place.
+///
+/// ```
+/// use std::io::Write;
+/// use longmatch::file::NewFile;
+/// let path = std::env::temp_dir().join(format!("longmatch-new-{}.txt", std::process::id()));
+/// std::fs::write(&path, "old")?;
+/// let mut file = NewFile::create(&path)?;
+/// file.write_all(b"new")?;
+/// assert!(file.replaces());
+/// assert_eq!(std::fs::read(&path)?, b"old");
+/// file.finish()?;
+/// assert_eq!(std::fs::read(&path)?, b"new");
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct NewFile {
+    file: File,
+    /// The path in messages.
+    path: PathBuf,
+    /// The file beside it and the path that it gets; `None` if the path is written in place.
+    replacement: Option<(Temporary, PathBuf)>,
+}
+
+impl NewFile {
+    /// Makes the file beside the one at the path.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self, FileError> {
+        let path = path.as_ref();
+        let failed = |doing| move |error| FileError::io(doing, path, error);
+        let old = fs::metadata(path).ok();
+        if old.as_ref().is_some_and(|old| !old.is_file()) {
+            let file = OpenOptions::new().write(true).open(path).map_err(failed("open it"))?;
+            return Ok(Self { file, path: path.into(), replacement: None });
+        }
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+        let temporary = Temporary::beside(&target)?;
+        let file = match temporary.create() {
+            Ok(file) => file,
+            Err(error) => {
+                // The name may be another writer's file.
+                temporary.keep();
+                return Err(FileError::io("make a file beside it", path, error));
+            }
+        };
+        // The old file's readers may read the new one too.
+        if let Some(old) = old {
+            file.set_permissions(old.permissions())
+                .map_err(failed("set the new file's permissions"))?;
+        }
+        Ok(Self { file, path: path.into(), replacement: Some((temporary, target)) })
+    }
+
+    /// Whether the path stays as it is until [`NewFile::finish`].
+    #[must_use]
+    pub fn replaces(&self) -> bool {
+        self.replacement.is_some()
+    }
+
+    /// Gives the new file the path, once the disk has it.
+    ///
+    /// # Errors
+    /// When the system refuses; the old file is unchanged then, and the new one removed.
+    pub fn finish(self) -> Result<(), FileError> {
+        let Some((temporary, target)) = self.replacement else { return Ok(()) };
+        let path = &self.path;
+        let failed = |doing| move |error| FileError::io(doing, path, error);
+        self.file.sync_all().map_err(failed("flush the new file to the disk"))?;
+        drop(self.file);
+        fs::rename(&temporary.path, &target).map_err(failed("rename the new file"))?;
+        temporary.keep();
+        sync_directory(&target).map_err(failed("flush the directory to the disk"))
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Replaces the file at a path, as [`NewFile`] does, or makes it.
 ///
 /// # Errors
 /// When the system refuses a step; the old file is unchanged then, and the new one removed.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    // A symbolic link stays, and its target is replaced.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
-    let temporary = Temporary::beside(&target)?;
-    let failed = |doing| move |error| FileError::io(doing, path, error);
-    let mut file = match temporary.create() {
-        Ok(file) => file,
-        Err(error) => {
-            // The name may be another writer's file.
-            temporary.keep();
-            return Err(FileError::io("make a file beside it", path, error));
-        }
-    };
-    // The old file's readers may read the new one too.
-    if let Ok(old) = fs::metadata(&target) {
-        file.set_permissions(old.permissions())
-            .map_err(failed("set the new file's permissions"))?;
-    }
-    file.write_all(bytes).map_err(failed("write the new file"))?;
-    file.sync_all().map_err(failed("flush the new file to the disk"))?;
-    drop(file);
-    fs::rename(&temporary.path, &target).map_err(failed("rename the new file"))?;
-    temporary.keep();
-    sync_directory(&target).map_err(failed("flush the directory to the disk"))
+    let mut file = NewFile::create(path)?;
+    let failed = |error| FileError::io("write the new file", path, error);
+    file.write_all(bytes).map_err(failed)?;
+    file.finish()
 }
 
 /// A file that is removed unless it is kept.
+#[derive(Debug)]
 struct Temporary {
     path: PathBuf,
 }

@@ -23,6 +23,7 @@ mod tests;
 mod values;
 mod writer;
 
+pub use disk::NewFile;
 pub use error::{FileError, FileErrorKind};
 pub use spec::{FileReport, FileSpec};
 pub use table::FileTable;
