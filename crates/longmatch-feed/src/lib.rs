@@ -23,8 +23,8 @@
 //! - [`load_path`], [`load_reader`] and [`load_bytes`] load one input each. Further calls add to the
 //!   same sink; later routes replace earlier ones.
 //! - A [`Sink`] receives the routes: a table, or a closure.
-//! - [`destinations`] and [`destinations_from`] read one [`Trace`] each; [`frames`] passes on whole
-//!   Ethernet frames.
+//! - [`destinations`] and [`destinations_from`] read one [`Trace`] each; [`packets`] passes on the addresses
+//!   of a capture's packets, [`frames`] whole Ethernet frames.
 //! - [`read_list`] and [`read_list_path`] read lists of prefixes, addresses and ranges, which have no
 //!   next hops.
 //! - [`Options`] choose the peer, the leniency and the [`Limits`]; start from their default.
@@ -189,4 +189,7 @@ pub use stream::{Stream, compress};
 pub use text::error::LineError;
 pub use text::parse_address;
 pub use trace::error::TraceError;
-pub use trace::{Frame, Trace, TraceFormat, TraceReport, destinations, destinations_from, frames};
+pub use trace::{
+    Frame, Packet, Trace, TraceFormat, TraceReport, destinations, destinations_from, frames,
+    packets,
+};

@@ -103,7 +103,7 @@ impl PacketSink for Collector<'_> {
     /// Adds the destination of a packet.
     #[inline]
     fn packet(&mut self, packet: Captured<'_>) -> Result<(), TraceError> {
-        match packet.link.destination(packet.bytes) {
+        match packet.link.addresses(packet.bytes) {
             None => self.trace.report.truncated += 1,
             Some(Found::Other) => self.trace.report.other_protocols += 1,
             Some(found) => {
@@ -111,8 +111,8 @@ impl PacketSink for Collector<'_> {
                     return Ok(());
                 }
                 match found {
-                    Found::Ipv4(address) => self.trace.ipv4.push(address),
-                    Found::Ipv6(address) => self.trace.ipv6.push(address),
+                    Found::Ipv4(_, address) => self.trace.ipv4.push(address),
+                    Found::Ipv6(_, address) => self.trace.ipv6.push(address),
                     Found::Other => {}
                 }
             }

@@ -1,4 +1,4 @@
-//! Parser of packets: finds the destination in the outer IP header.
+//! Parser of packets: finds the source and the destination in the outer IP header.
 //!
 //! The snap length may truncate a packet anywhere, even right after the address. So the parser reads
 //! no byte after the destination.
@@ -46,10 +46,10 @@ pub(super) fn foreign_name(number: u32) -> Option<&'static str> {
 /// Result of parsing a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Found {
-    /// An IPv4 destination in host order.
-    Ipv4(u32),
-    /// An IPv6 destination in host order.
-    Ipv6(u128),
+    /// The IPv4 source and destination, each in host order.
+    Ipv4(u32, u32),
+    /// The IPv6 source and destination, each in host order.
+    Ipv6(u128, u128),
     /// No IP header.
     Other,
 }
@@ -80,9 +80,9 @@ impl Link {
         })
     }
 
-    /// Returns the destination of a packet, `None` if the packet ends before it.
+    /// Returns the addresses of a packet, `None` if the packet ends before the destination does.
     #[inline]
-    pub(super) fn destination(self, packet: &[u8]) -> Option<Found> {
+    pub(super) fn addresses(self, packet: &[u8]) -> Option<Found> {
         match self {
             Self::Ethernet => typed(packet.get(12..)?),
             Self::Raw => ip(packet),
@@ -169,8 +169,9 @@ fn ip(packet: &[u8]) -> Option<Found> {
 fn ipv4(packet: &[u8]) -> Option<Found> {
     match packet.first()? {
         0x45..=0x4f => {
+            let source = packet.get(12..)?.first_chunk()?;
             let destination = packet.get(16..)?.first_chunk()?;
-            Some(Found::Ipv4(u32::from_be_bytes(*destination)))
+            Some(Found::Ipv4(u32::from_be_bytes(*source), u32::from_be_bytes(*destination)))
         }
         _ => Some(Found::Other),
     }
@@ -181,8 +182,9 @@ fn ipv4(packet: &[u8]) -> Option<Found> {
 fn ipv6(packet: &[u8]) -> Option<Found> {
     match packet.first()? >> 4 {
         6 => {
+            let source = packet.get(8..)?.first_chunk()?;
             let destination = packet.get(24..)?.first_chunk()?;
-            Some(Found::Ipv6(u128::from_be_bytes(*destination)))
+            Some(Found::Ipv6(u128::from_be_bytes(*source), u128::from_be_bytes(*destination)))
         }
         _ => Some(Found::Other),
     }

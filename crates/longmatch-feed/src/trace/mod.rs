@@ -17,7 +17,7 @@ use std::io::Read;
 use std::path::Path;
 
 pub use self::collect::Trace;
-pub use self::frames::{Frame, frames};
+pub use self::frames::{Frame, Packet, frames, packets};
 pub use self::report::{TraceFormat, TraceReport};
 
 use crate::decompress::{Codec, explain};
