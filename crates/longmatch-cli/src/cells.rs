@@ -9,12 +9,11 @@ use longmatch_feed::printable;
 /// How cells are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
-    /// Delimited text with quotes where they are needed.
+    /// Delimited text with quotes where they are needed. Where TABs are the delimiter, which has no
+    /// quotes, it is [`Style::Printable`]; a space stands for white space.
     Csv(u8),
     /// JSON values.
     Json,
-    /// Words; control characters become spaces.
-    Text,
     /// Values of the columns' types: no text.
     #[cfg(feature = "columnar")]
     Typed,
@@ -33,18 +32,18 @@ pub fn write_cell(cell: Cell<&str>, style: Style, out: &mut Vec<u8>) {
         }
         // JSON has no infinity.
         (Style::Json, Cell::F64(number)) if !number.is_finite() => out.write_all(b"null"),
+        (Style::Printable | Style::Csv(b'\t'), Cell::String(text)) => {
+            out.write_all(printable(text).as_bytes())
+        }
+        (Style::Csv(b' '), Cell::String("")) => out.write_all(b"-"),
         (Style::Csv(delimiter), Cell::String(text)) => {
+            let text = if delimiter == b' ' { printable(text) } else { text.into() };
             let special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
             match text.bytes().any(special) {
                 true => write!(out, "\"{}\"", text.replace('"', "\"\"")),
                 false => out.write_all(text.as_bytes()),
             }
         }
-        (Style::Text, Cell::String(text)) => {
-            out.extend(text.bytes().map(|byte| if byte.is_ascii_control() { b' ' } else { byte }));
-            Ok(())
-        }
-        (Style::Printable, Cell::String(text)) => out.write_all(printable(text).as_bytes()),
         // Its numbers are those of `Display`, and written faster.
         (_, Cell::U64(number)) => serde_json::to_writer(out, &number).map_err(io::Error::from),
         (_, cell) => write!(out, "{cell}"),
@@ -118,7 +117,7 @@ mod tests {
             write_cell(cell, style, &mut text);
             String::from_utf8(text).unwrap()
         }
-        let styles = [Style::Csv(b';'), Style::Json, Style::Text, Style::Printable];
+        let styles = [Style::Csv(b';'), Style::Json, Style::Csv(b'\t'), Style::Printable];
         let all = |cell: Cell<&str>| styles.map(|style| text(cell, style));
         assert_eq!(all(Cell::Null), ["", "null", "", ""]);
         assert_eq!(all(Cell::U64(u64::MAX)), ["18446744073709551615"; 4]);
@@ -128,7 +127,11 @@ mod tests {
         let escaped = r"a;\u{1b}b";
         assert_eq!(
             all(Cell::String("a;\u{1b}b")),
-            ["\"a;\u{1b}b\"", r#""a;\u001bb""#, "a; b", escaped]
+            ["\"a;\u{1b}b\"", r#""a;\u001bb""#, escaped, escaped]
         );
+        let words = [("", "-"), ("a", "a"), ("a b", "\"a b\""), ("a\tb", r"a\tb")];
+        for (cell, expected) in words {
+            assert_eq!(text(Cell::String(cell), Style::Csv(b' ')), expected);
+        }
     }
 }

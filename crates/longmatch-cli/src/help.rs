@@ -63,8 +63,16 @@ pub const ANNOTATE: &str = "\
 Lines pass through byte for byte, in order; what is added comes after the last cell of a CSV row or
 the last member of a JSON object, and after a tab at the end of a line of text. Addresses may have
 ports, brackets, zone ids and quotes; IPv4-mapped addresses are IPv4 addresses. Where an address is
-missing or bad, or no prefix matches, what is added is empty (JSON: null). A row of CSV that equals
-the header is a header again. Empty lines stay empty. Rows with too few cells get the missing ones.
+missing or bad, or no prefix matches, what is added is empty (JSON: null; between spaces: -). A row
+of CSV that equals the header is a header again. Empty lines stay empty. Rows with too few cells get
+the missing ones. Several addresses 'a, b' in a cell or array get several answers, with commas
+between them or as an array.
+
+The header of logs of Zeek and W3C programs is the line #fields or #Fields:. A packet capture (pcap,
+pcapng) is read as CSV with the columns time, source and destination; the last has the addresses.
+
+The first SIGINT or SIGTERM ends the reading; what was read is written. SIGHUP reads the files of
+--routes and --table again.
 
 Parquet, Arrow files and Arrow streams need a build with the feature 'columnar'. Their columns
 have names, and fields of structs paths (src.ip). Addresses are text, integers (IPv4), or bytes in
@@ -72,8 +80,7 @@ network order, also in dictionaries. All columns, their types and the metadata s
 have the types of the prefix data, and nulls. The output has the format of the input, or that of
 its name: .parquet, .arrow (.feather, .ipc) or .arrows, a stream. A stream needs no file. Parquet
 and Arrow files on a pipe, or compressed as a whole, are first written to a temporary file of their
-size. Row groups have up to about 131,072 rows, and not more than those of a Parquet input. With -o
-the output appears when it is complete.
+size. Row groups have up to about 131,072 rows, and not more than those of a Parquet input.
 
 Examples:
   longmatch annotate --column ip access.csv > with-asn.csv
@@ -82,7 +89,9 @@ Examples:
   longmatch annotate --field src.ip --routes GeoLite2.mmdb --add country.iso_code events.ndjson
   longmatch annotate --column src.ip flows.parquet -o flows-asn.parquet
   tail -f access.log | longmatch annotate
-  longmatch annotate --match --routes blocklist.txt auth.log | wc -l
+  longmatch annotate --column id.resp_h --flag bad --routes blocklist.txt conn.log
+  longmatch annotate --field 'Records[].sourceIPAddress' --any trail.ndjson
+  longmatch annotate --match --count --routes blocklist.txt auth.log auth.log.1.gz
   longmatch annotate --no-match --routes ours.txt --regex 'client=(\\S+)' proxy.log
 
 Exit codes: 0 done, 2 bad usage or input; with --match and --no-match 0 if a line was printed, 1 if

@@ -77,18 +77,10 @@ impl<R: Read> Blocks<R> {
         &self.reader
     }
 
-    /// Reads the first line, and returns everything read so far.
-    ///
-    /// # Errors
-    /// As [`Blocks::next_bytes`].
-    pub fn first_line(&mut self) -> io::Result<&[u8]> {
-        self.first_bytes(|bytes| memchr::memchr(b'\n', bytes).is_some())
-    }
-
     /// Reads until there is `enough`, or the end, and returns everything read so far.
     ///
     /// # Errors
-    /// As [`Blocks::next`].
+    /// As [`Blocks::next_bytes`].
     pub fn first_bytes(&mut self, enough: impl Fn(&[u8]) -> bool) -> io::Result<&[u8]> {
         let mut bytes = std::mem::take(&mut self.rest);
         while !self.ended && !enough(&bytes) {
@@ -99,12 +91,11 @@ impl<R: Read> Blocks<R> {
     }
 
     /// Returns the reader, and what was read and not returned.
-    #[cfg(feature = "columnar")]
     pub fn into_parts(self) -> (Vec<u8>, R) {
         (self.rest, self.reader)
     }
 
-    /// Removes bytes that [`Blocks::first_line`] returned.
+    /// Removes bytes that [`Blocks::first_bytes`] returned.
     pub fn remove_first(&mut self, count: usize) {
         self.rest.drain(..count);
     }
@@ -151,7 +142,13 @@ impl<R: Read> Blocks<R> {
         let start = bytes.len();
         if start >= self.limit {
             let limit = self.limit;
-            return Err(io::Error::other(format!("the line is longer than {limit} bytes")));
+            let problem = match self.ends {
+                Ends::Lines => format!("the line is longer than {limit} bytes"),
+                Ends::Rows(_) => format!(
+                    "the row is longer than {limit} bytes: look for a quotation mark without a counterpart"
+                ),
+            };
+            return Err(io::Error::other(problem));
         }
         // A line that does not fit doubles the buffer.
         let size = if start < self.size { self.size } else { (2 * start).min(self.limit) };

@@ -20,6 +20,7 @@ mod prefix_data;
 mod progress;
 mod stdin;
 mod table_file;
+mod target;
 mod updates;
 
 use std::process::ExitCode;

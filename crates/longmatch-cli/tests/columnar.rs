@@ -14,7 +14,7 @@ use arrow_array::builder::{Int64Builder, ListBuilder, MapBuilder, StringBuilder}
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int32Type, UInt64Type};
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BinaryViewArray, Decimal128Array, DictionaryArray,
+    Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, Decimal128Array, DictionaryArray,
     FixedSizeBinaryArray, Float64Array, Int8Array, Int32Array, Int64Array, LargeBinaryArray,
     LargeStringArray, RecordBatch, StringArray, StringViewArray, StructArray,
     TimestampMicrosecondArray, UInt32Array, UInt64Array,
@@ -167,7 +167,7 @@ fn columns_are_added_in_every_format() {
         for to in FORMATS {
             let dir = Dir::new();
             let path = dir.path(&format!("out.{to}"));
-            let args = ["--column", "ip", "--prefix-as", "net", "-o", &path];
+            let args = ["--column", "ip", "--prefix-as", "net", "--flag", "hit", "-o", &path];
             let ended = annotate(&dir, &args, &encode(from, std::slice::from_ref(&input)));
             let stderr = String::from_utf8(ended.stderr).unwrap();
             assert_eq!(ended.status.code(), Some(0), "{from} {to}: {stderr}");
@@ -185,6 +185,8 @@ fn columns_are_added_in_every_format() {
             let (office, lab) = (Some("10.0.0.0/8"), Some("10.9.0.0/16"));
             let nets = [office, lab, None, Some("2001:db8::/32"), None, None, office, None];
             assert_eq!(rows.column_by_name("net").unwrap(), &strings(&nets));
+            let flags = nets.iter().map(|net| Some(net.is_some())).collect::<BooleanArray>();
+            assert_eq!(rows.column_by_name("hit").unwrap().as_boolean(), &flags);
         }
     }
 }
@@ -242,7 +244,7 @@ fn other_types_and_options_are_refused() {
     let input = encode("arrows", &[batch(vec![("f", floats), ("ip", strings(&[None]))])]);
     let refused = error(&["--column", "f"], &input);
     assert!(refused.contains("--column: 'f' has the type Float64: it may be text"), "{refused}");
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 11] = [
         (&["--column", "x"], "no column is named 'x'; the input has: f, ip"),
         (
             &[],
@@ -250,9 +252,11 @@ fn other_types_and_options_are_refused() {
         ),
         (&["--field", "ip"], "--field is for text"),
         (&["--regex", "x"], "--regex is for text"),
+        (&["--column", "ip", "--default", "x"], "--default is for text"),
+        (&["--column", "ip", "--compress", "xz"], "Arrow has neither gzip, bzip2 nor xz"),
         (&["--column", "ip", "--delimiter", "tab"], "--delimiter is for text"),
         (&["--column", "ip", "--as", "f,site"], "the input has a column 'f' already, number 1"),
-        (&["--column", "ip", "--compress", "gzip"], "Arrow has neither gzip nor bzip2"),
+        (&["--column", "ip", "--compress", "gzip"], "Arrow has neither gzip, bzip2 nor xz"),
         (&["--column", "ip", "-o", "x.parquet.gz"], "Parquet and Arrow are compressed inside"),
         (&["--column", "ip", "--as", "f"], "1 names for 2 added columns"),
     ];
@@ -264,7 +268,7 @@ fn other_types_and_options_are_refused() {
     assert!(refused.contains("the name is that of Parquet, but the input is text"), "{refused}");
     let input = encode("parquet", &[batch(vec![("ip", strings(&[None]))])]);
     let refused = error(&["--column", "ip", "--compress", "bzip2"], &input);
-    assert!(refused.contains("Parquet has no bzip2"), "{refused}");
+    assert!(refused.contains("Parquet has neither bzip2 nor xz"), "{refused}");
 }
 
 /// Columns of nested and other types, as long as `ADDRESSES`.

@@ -6,19 +6,15 @@ use clap::{Args, ValueEnum};
 use longmatch_feed::{Codec, Delimiter, RouteValue};
 
 /// `longmatch annotate`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct AnnotateArgs {
-    /// Input: '-' or nothing for standard input
+    /// Inputs: '-' or nothing for standard input
     ///
-    /// Plain, or compressed with gzip, bzip2, zstd or xz. Parquet and Arrow IPC are recognised by
-    /// their first bytes; see below.
-    #[arg(
-        value_name = "FILE",
-        default_value = "-",
-        hide_default_value = true,
-        verbatim_doc_comment
-    )]
-    pub input: PathBuf,
+    /// Plain, or compressed with gzip, bzip2, zstd or xz. Several are one output; the header of
+    /// CSV, which they share, comes once. Packet captures, Parquet and Arrow IPC are recognised
+    /// by their first bytes; see below.
+    #[arg(value_name = "FILE", verbatim_doc_comment)]
+    pub files: Vec<PathBuf>,
 
     /// Prefix data of any format (CSV, MRT, mmdb, ranges); may be repeated
     ///
@@ -61,16 +57,32 @@ pub struct AnnotateArgs {
 
     /// Field of NDJSON with addresses, such as src.ip; may be repeated
     ///
-    /// 'src\.ip' is the key with a dot in it.
-    #[arg(short, long, value_name = "PATH", value_delimiter = ',', conflicts_with = "regex")]
+    /// 'answers[].ip' takes each element of an array. A key with dots, 'src.ip', is found too; in
+    /// 'src\.ip' the dot is only a part of the key.
+    #[arg(
+        short,
+        long,
+        value_name = "PATH",
+        value_delimiter = ',',
+        conflicts_with = "regex",
+        verbatim_doc_comment
+    )]
     pub field: Vec<String>,
 
     /// Regular expression that finds the address in text; may be repeated
     ///
     /// The address is the first group, or the whole match if there is no group. Without
     /// --column, --field and --regex it is the first address on the line.
-    #[arg(long, value_name = "REGEX", verbatim_doc_comment)]
+    #[arg(long, value_name = "REGEX", allow_hyphen_values = true, verbatim_doc_comment)]
     pub regex: Vec<String>,
+
+    /// Take every address; add the values of the first that matches
+    ///
+    /// That is every one of a line, cell or array; so do --match and --no-match with lines of
+    /// text. By default the first address of a line of text counts, and each of several
+    /// addresses 'a, b' in a cell or array gets an answer.
+    #[arg(long, verbatim_doc_comment)]
+    pub any: bool,
 
     /// Columns of the prefix data to add [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -87,6 +99,14 @@ pub struct AnnotateArgs {
     #[arg(long, value_name = "NAME")]
     pub prefix_as: Option<String>,
 
+    /// Add a column with this name: true if a prefix matches, else false
+    #[arg(long, value_name = "NAME")]
+    pub flag: Option<String>,
+
+    /// Add VALUE in place of an empty cell (in JSON of null)
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub default: Option<String>,
+
     /// Print only lines with an address that matches
     ///
     /// Adds nothing but what --add, --as and --prefix-as ask for.
@@ -97,14 +117,19 @@ pub struct AnnotateArgs {
     #[arg(long)]
     pub no_match: bool,
 
+    /// With --match or --no-match, print only the number of lines
+    #[arg(long, conflicts_with = "output")]
+    pub count: bool,
+
     /// Stop at the first missing or bad address
     #[arg(long)]
     pub strict: bool,
 
-    /// What separates cells: comma, tab, semicolon, bar or a character
+    /// Delimiter of cells: comma, tab, semicolon, bar, space or a character
     ///
-    /// By default the one with which the header has the columns.
-    #[arg(short, long, value_name = "DELIMITER", requires = "column")]
+    /// By default the one with which the header has the columns. Between words any number of
+    /// spaces counts as one. Where a tab separates cells, quotation marks are a part of them.
+    #[arg(short, long, value_name = "DELIMITER", requires = "column", verbatim_doc_comment)]
     pub delimiter: Option<Delimiter>,
 
     /// The first row of CSV is data
@@ -114,13 +139,14 @@ pub struct AnnotateArgs {
     #[arg(long, requires = "column", verbatim_doc_comment)]
     pub no_header: bool,
 
-    /// Write to FILE, compressed by its name (.gz, .bz2, .zst)
+    /// Write to FILE, compressed by its name (.gz, .bz2, .zst, .xz)
     ///
-    /// Of Parquet and Arrow the name gives the format.
-    #[arg(short, long, value_name = "FILE")]
+    /// Of Parquet and Arrow the name gives the format. FILE appears, or is replaced, when the
+    /// output is complete: of a stream without end write '> FILE'.
+    #[arg(short, long, value_name = "FILE", verbatim_doc_comment)]
     pub output: Option<PathBuf>,
 
-    /// Compress the output: none, gzip, bzip2, zstd
+    /// Compress the output: none, gzip, bzip2, zstd, xz
     ///
     /// Parquet keeps the compression of the input, or has none, gzip or zstd; Arrow has none or
     /// zstd.
@@ -156,9 +182,33 @@ pub enum Compression {
     /// Zstandard
     #[value(alias = "zst")]
     Zstd,
+    /// xz
+    Xz,
 }
 
 impl AnnotateArgs {
+    /// Returns the inputs: the files, else standard input.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        if self.files.is_empty() { vec!["-".into()] } else { self.files.clone() }
+    }
+
+    /// Returns whether only some lines are printed.
+    pub fn filters(&self) -> bool {
+        self.matching || self.no_match
+    }
+
+    /// Returns whether anything is added to lines.
+    pub fn adds(&self) -> bool {
+        let some = self.prefix_as.is_some() || self.flag.is_some();
+        !self.filters() || some || !self.add.is_empty() || !self.names.is_empty()
+    }
+
+    /// Returns whether the tables are files that can be read again.
+    pub fn can_reload(&self) -> bool {
+        let mut tables = self.routes.iter().chain(&self.tables).peekable();
+        tables.peek().is_some() && tables.all(|path| path.is_file())
+    }
+
     /// Returns how to compress the output: by the option, else by the file's name.
     pub fn codec(&self) -> Option<Codec> {
         let extension = self.output.as_ref().and_then(|path| path.extension());
@@ -167,6 +217,7 @@ impl AnnotateArgs {
             (Some(Compression::Gzip), _) | (None, Some("gz")) => Some(Codec::Gzip),
             (Some(Compression::Bzip2), _) | (None, Some("bz2")) => Some(Codec::Bzip2),
             (Some(Compression::Zstd), _) | (None, Some("zst" | "zstd")) => Some(Codec::Zstd),
+            (Some(Compression::Xz), _) | (None, Some("xz")) => Some(Codec::Xz),
             _ => None,
         }
     }

@@ -33,7 +33,7 @@ pub struct BenchArgs {
     /// routed      inside the routes, each route equally likely
     /// zipf        routed addresses, with frequencies by Zipf's law
     /// FILE        destinations of a packet capture (pcap, pcapng), or one address a line,
-    ///             in file order; plain or compressed with gzip, bzip2 or zstd
+    ///             in file order; plain or compressed with gzip, bzip2, zstd or xz
     #[arg(
         short,
         long,

@@ -10,7 +10,7 @@ pub struct LookupArgs {
     /// Addresses to look up, or '-' for one address a line from standard input
     ///
     /// Addresses may have a port, brackets, a zone id and quotes. Empty lines and lines that
-    /// begin with '#' are skipped. Standard input may be compressed with gzip, bzip2 or zstd.
+    /// begin with '#' are skipped. Standard input may be compressed with gzip, bzip2, zstd or xz.
     #[arg(verbatim_doc_comment, required = true, value_name = "ADDR")]
     pub queries: Vec<String>,
 

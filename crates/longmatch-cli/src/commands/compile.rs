@@ -15,6 +15,7 @@ use crate::input::{self, Families, display_name, is_stdin};
 use crate::output::{Align, Grid, Out, bytes, plural, warn};
 use crate::prefix_data;
 use crate::progress::Progress;
+use crate::target;
 
 /// Runs the command.
 ///
@@ -25,6 +26,11 @@ pub fn run(args: &CompileArgs) -> Outcome {
     if is_stdin(&args.output) {
         return Err(CliError::new("--output - is not possible: a table is a file that is mapped"));
     }
+    target::refuse_suffix(
+        &args.output,
+        "a table is mapped, so that it is never compressed: leave out the last part of the name",
+    )?;
+    target::refuse_inputs(&args.output, args.files.iter().map(|path| &**path))?;
     let started = Instant::now();
     let data = of_families(load(args)?, args.families.into())?;
     let load_seconds = started.elapsed().as_secs_f64();

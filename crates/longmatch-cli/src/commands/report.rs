@@ -10,10 +10,11 @@ use longmatch_report::{
     Effort, Experiment, FILES, Records, Report, ReportStep, remove_leftovers, write_csv,
 };
 
-use crate::args::{ReportArgs, ReportFormat};
+use crate::args::{ReportArgs, ReportFormat, RoutesArgs};
 use crate::error::{CliError, Outcome, Status};
 use crate::output::{Align, Grid, Out, plural, warn};
 use crate::progress::Progress;
+use crate::target;
 
 /// Runs the command; the status is negative if an answer is wrong.
 ///
@@ -39,6 +40,11 @@ pub fn run(args: &ReportArgs) -> Outcome {
             format!("the directory cannot be created: {error}; name another one with --out");
         CliError::input(args.out.display(), problem)
     })?;
+    for file in FILES {
+        let RoutesArgs { files, table, .. } = &args.routes;
+        let inputs = files.iter().chain(table).chain(&args.updates).chain(&args.trace);
+        target::refuse_inputs(&args.out.join(file), inputs.map(|path| &**path))?;
+    }
     for dir in remove_leftovers(&args.out) {
         let reason =
             "directory of an interrupted report, not removed because it contains other files";

@@ -2,7 +2,8 @@
 //!
 //! The rules are those of the crate `csv`: a cell that begins with a double quote ends with the next one
 //! that is not doubled, and may contain delimiters and line ends; elsewhere quotes are plain text. Rows
-//! end with LF or CR LF.
+//! end with LF or CR LF. Where TABs separate the cells, as in logs, all quotes are plain text: a row is a
+//! line.
 
 use std::ops::Range;
 
@@ -37,6 +38,9 @@ impl RowEnds {
     /// `bytes` begins with a row; `from` is where the last call ended: the length of its bytes, less
     /// what was removed at the front.
     pub fn last(&mut self, bytes: &[u8], from: usize) -> Option<usize> {
+        if self.delimiter == b'\t' {
+            return memrchr(b'\n', &bytes[from..]).map(|i| from + i + 1);
+        }
         let (mut at, mut last) = (from, None);
         loop {
             let quote = memchr(b'"', &bytes[at..]).map(|i| at + i);
@@ -73,6 +77,9 @@ pub struct Row {
     pub next: usize,
     /// The number of cells; an empty line has one.
     pub cells: usize,
+    /// The quote of a cell that swallows line ends and then has no end, or text after its end: a quote is
+    /// missing, or one too many.
+    pub stray: Option<usize>,
 }
 
 /// Scans the row that begins at `start`, before the end of the bytes.
@@ -84,8 +91,9 @@ pub struct Row {
 /// use longmatch_feed::scan::csv::{Row, row};
 /// let mut found = [None];
 /// let text = b"a,\"b,c\"\r\nd";
-/// assert_eq!(row(text, 0, b',', &[1], &mut found), Row { end: 7, next: 9, cells: 2 });
+/// assert_eq!(row(text, 0, b',', &[1], &mut found), Row { end: 7, next: 9, cells: 2, stray: None });
 /// assert_eq!(found, [Some(2..7)]);
+/// assert_eq!(row(b"a,\"b\nc,d", 0, b',', &[], &mut []).stray, Some(2));
 /// ```
 ///
 /// # Panics
@@ -98,8 +106,12 @@ pub fn row(
     wanted: &[usize],
     found: &mut [Option<Range<usize>>],
 ) -> Row {
-    let mut cells = Cells { wanted, found, count: 0, filled: 0 };
-    let next = match memchr2(b'\n', b'"', &bytes[start..]) {
+    let mut cells = Cells::new(wanted, found);
+    let special = match delimiter {
+        b'\t' => memchr(b'\n', &bytes[start..]),
+        _ => memchr2(b'\n', b'"', &bytes[start..]),
+    };
+    let next = match special {
         None => bytes.len(),
         Some(i) if bytes[start + i] == b'\n' => start + i + 1,
         Some(_) => return quoted_row(bytes, start, delimiter, cells),
@@ -125,7 +137,7 @@ pub fn row(
 
 /// Scans a row that has a quote.
 fn quoted_row(bytes: &[u8], start: usize, delimiter: u8, mut cells: Cells<'_>) -> Row {
-    let mut from = start;
+    let (mut from, mut stray) = (start, None);
     loop {
         let mut at = from;
         let mut open = bytes.get(at) == Some(&b'"');
@@ -137,11 +149,17 @@ fn quoted_row(bytes: &[u8], start: usize, delimiter: u8, mut cells: Cells<'_>) -
                 // The rest is in the cell, with its line ends.
                 let end = bytes.len() - usize::from(bytes.ends_with(b"\r"));
                 cells.add(from..end);
-                return cells.finish(end, bytes.len());
+                let row = cells.finish(end, bytes.len());
+                return Row { stray: stray.or(Some(from)), ..row };
             }
             open = bytes.get(at) == Some(&b'"');
         }
-        match memchr2(delimiter, b'\n', &bytes[at..]).map(|i| at + i) {
+        let end = memchr2(delimiter, b'\n', &bytes[at..]).map(|i| at + i);
+        let after = &bytes[at..end.unwrap_or(bytes.len())];
+        if stray.is_none() && at > from && !after.trim_ascii().is_empty() {
+            stray = memchr(b'\n', &bytes[from..at]).map(|_| from);
+        }
+        match end {
             Some(end) if bytes[end] == delimiter => {
                 cells.add(from..end);
                 from = end + 1;
@@ -150,7 +168,7 @@ fn quoted_row(bytes: &[u8], start: usize, delimiter: u8, mut cells: Cells<'_>) -
                 let next = end.map_or(bytes.len(), |end| end + 1);
                 let end = without_line_end(bytes, from, next);
                 cells.add(from..end);
-                return cells.finish(end, next);
+                return Row { stray, ..cells.finish(end, next) };
             }
         }
     }
@@ -165,7 +183,7 @@ fn without_line_end(bytes: &[u8], start: usize, next: usize) -> usize {
 }
 
 /// The cells of a row that is being scanned.
-struct Cells<'a> {
+pub(super) struct Cells<'a> {
     wanted: &'a [usize],
     found: &'a mut [Option<Range<usize>>],
     count: usize,
@@ -173,9 +191,14 @@ struct Cells<'a> {
     filled: usize,
 }
 
-impl Cells<'_> {
+impl<'a> Cells<'a> {
     #[inline]
-    fn add(&mut self, cell: Range<usize>) {
+    pub(super) fn new(wanted: &'a [usize], found: &'a mut [Option<Range<usize>>]) -> Self {
+        Self { wanted, found, count: 0, filled: 0 }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, cell: Range<usize>) {
         if self.wanted.get(self.filled) == Some(&self.count) {
             self.found[self.filled] = Some(cell);
             self.filled += 1;
@@ -184,8 +207,8 @@ impl Cells<'_> {
     }
 
     #[inline]
-    fn finish(self, end: usize, next: usize) -> Row {
+    pub(super) fn finish(self, end: usize, next: usize) -> Row {
         self.found[self.filled..self.wanted.len()].fill(None);
-        Row { end, next, cells: self.count }
+        Row { end, next, cells: self.count, stray: None }
     }
 }

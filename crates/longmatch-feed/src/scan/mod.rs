@@ -8,3 +8,4 @@ pub mod address;
 pub mod csv;
 pub mod ndjson;
 pub mod text;
+pub mod words;

@@ -15,31 +15,48 @@ pub const MAX_PATHS: usize = 64;
 
 /// The path of a field: the keys that lead to it.
 ///
+/// A member whose key has the dots of a path, such as `"src.ip"`, is found by the path `src.ip` too.
+///
 /// ```
 /// use longmatch_feed::scan::ndjson::Path;
 /// assert_eq!(Path::new("src.ip").keys(), ["src", "ip"]);
 /// assert_eq!(Path::new(r"src\.ip").keys(), ["src.ip"]);
+/// assert_eq!(Path::new("answers[].ip").keys(), ["answers", "ip"]);
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Path {
     keys: Vec<String>,
+    /// For each key, whether its value is an array whose elements count each.
+    each: Vec<bool>,
+    /// For each key, it and all after it with dots between them.
+    rests: Vec<String>,
 }
 
 impl Path {
-    /// Parses keys with dots between them. A backslash makes the next character part of the key.
+    /// Parses keys with dots between them. A key that ends with `[]` leads to each element of an array. A
+    /// backslash makes the next character part of the key.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        let mut keys = vec![String::new()];
+        let (mut keys, mut each) = (vec![String::new()], vec![false]);
         let mut chars = text.chars();
         while let Some(char) = chars.next() {
             let last = keys.len() - 1;
+            let rest = chars.as_str();
             match char {
-                '.' => keys.push(String::new()),
+                '.' => {
+                    keys.push(String::new());
+                    each.push(false);
+                }
+                '[' if rest == "]" || rest.starts_with("].") => {
+                    chars.next();
+                    each[last] = true;
+                }
                 '\\' => keys[last].extend(chars.next()),
                 char => keys[last].push(char),
             }
         }
-        Self { keys }
+        let rests = (0..keys.len()).map(|depth| keys[depth..].join(".")).collect();
+        Self { keys, each, rests }
     }
 
     /// The path of one key of the outermost object, dots included.
@@ -50,7 +67,7 @@ impl Path {
     /// ```
     #[must_use]
     pub fn of_key(key: &str) -> Self {
-        Self { keys: vec![key.to_owned()] }
+        Self { keys: vec![key.to_owned()], each: vec![false], rests: vec![key.to_owned()] }
     }
 
     /// The keys, from the outermost object inwards.
@@ -70,6 +87,8 @@ pub enum Field {
     Text(Range<usize>, bool),
     /// A number, an array, an object, true or false.
     Other(Range<usize>),
+    /// The values of a path that leads through each element of an array.
+    Each(Vec<Field>),
 }
 
 /// An object that is a line.
@@ -120,7 +139,7 @@ pub fn scan(line: &[u8], paths: &[Path], fields: &mut [Field]) -> Result<Object,
     assert!(paths.len() <= MAX_PATHS, "{} paths", paths.len());
     fields[..paths.len()].fill(Field::Missing);
     let active = u64::MAX.checked_shr(64 - paths.len() as u32).unwrap_or(0);
-    let mut scanner = Scanner { line, at: 0, paths, fields, present: 0 };
+    let mut scanner = Scanner { line, at: 0, paths, fields, present: 0, flat: 0 };
     scanner.space();
     let object = scanner.object(0, active)?;
     scanner.space();
@@ -143,6 +162,38 @@ struct Scanner<'a> {
     fields: &'a mut [Field],
     /// As in [`Object`].
     present: u64,
+    /// The paths whose field is that of a key with dots, which a member on the way to the field does not
+    /// replace.
+    flat: u64,
+}
+
+/// Sets of paths that a key matches, as bits.
+#[derive(Clone, Copy)]
+struct Matching {
+    /// The key is the last one.
+    leaves: u64,
+    /// More keys follow.
+    deeper: u64,
+    /// Of both, the paths that lead through each element of an array.
+    each: u64,
+}
+
+impl Matching {
+    const NONE: Self = Self { leaves: 0, deeper: 0, each: 0 };
+
+    fn is_empty(self) -> bool {
+        self.leaves | self.deeper == 0
+    }
+}
+
+/// The numbers of the bits of a set.
+#[inline]
+fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = set.trailing_zeros() as usize;
+        set &= set.wrapping_sub(1);
+        (bit < 64).then_some(bit)
+    })
 }
 
 impl Scanner<'_> {
@@ -198,57 +249,100 @@ impl Scanner<'_> {
 
     /// The paths of a set whose key at a depth is that of a member.
     #[inline]
-    fn matching(&self, key: &Range<usize>, escaped: bool, depth: usize, active: u64) -> u64 {
-        let decoded = if escaped { unescape(self.line, key.clone()) } else { None };
+    fn matching(
+        &mut self,
+        key: &Range<usize>,
+        escaped: bool,
+        depth: usize,
+        active: u64,
+    ) -> Matching {
+        let (line, paths) = (self.line, self.paths);
+        let decoded = if escaped { unescape(line, key.clone()) } else { None };
         let key = match (&decoded, escaped) {
             (Some(decoded), _) => decoded.as_bytes(),
-            (None, true) => return 0,
-            (None, false) => &self.line[key.clone()],
+            (None, true) => return Matching::NONE,
+            (None, false) => &line[key.clone()],
         };
-        let (mut left, mut matching) = (active, 0);
-        while left != 0 {
-            let path = left.trailing_zeros();
-            left &= left - 1;
-            let wanted = self.paths[path as usize].keys.get(depth);
-            if wanted.is_some_and(|wanted| wanted.as_bytes() == key) {
-                matching |= 1 << path;
+        let mut matching = Matching::NONE;
+        for path in bits(active) {
+            let Path { keys, each, rests } = &paths[path];
+            let bit = 1 << path;
+            if keys.get(depth).is_some_and(|wanted| wanted.as_bytes() == key) {
+                let is_leaf = keys.len() == depth + 1;
+                *(if is_leaf { &mut matching.leaves } else { &mut matching.deeper }) |= bit;
+                matching.each |= bit * u64::from(each[depth]);
+            } else if rests.get(depth).is_some_and(|rest| rest.as_bytes() == key) {
+                matching.leaves |= bit;
+                matching.each |= bit * u64::from(each.ends_with(&[true]));
+                self.flat |= bit;
             }
         }
         matching
     }
 
     /// Scans the value of a member whose key matches some paths.
-    fn member(&mut self, depth: usize, matching: u64) -> Result<(), Damage> {
-        let is_object = self.line.get(self.at) == Some(&b'{');
-        if matching == 0 {
+    #[inline]
+    fn member(&mut self, depth: usize, matching: Matching) -> Result<(), Damage> {
+        if matching.is_empty() {
             return self.value().map(drop);
         }
-        let (mut left, mut deeper) = (matching, 0u64);
-        while left != 0 {
-            let path = left.trailing_zeros() as usize;
-            left &= left - 1;
-            // An earlier member of the same key does not count.
+        // An earlier member of the same key does not count.
+        for path in bits(matching.leaves | matching.deeper & !self.flat) {
             self.fields[path] = Field::Missing;
-            if self.paths[path].keys.len() > depth + 1 {
-                deeper |= 1 << path;
-            } else {
-                self.present |= 1 << path;
-            }
         }
+        self.present |= matching.leaves;
+        match self.line.get(self.at) {
+            Some(b'[') if matching.each != 0 => self.elements(depth, matching),
+            _ => self.found(depth, matching),
+        }
+    }
+
+    /// Scans a value that is the field of some paths, and leads to that of others.
+    fn found(&mut self, depth: usize, matching: Matching) -> Result<(), Damage> {
         let start = self.at;
-        let field = if is_object && deeper != 0 {
+        let field = if self.line.get(self.at) == Some(&b'{') && matching.deeper != 0 {
             if depth + 1 >= MAX_DEPTH {
                 return Err(self.damage("less nesting"));
             }
-            self.object(depth + 1, deeper)?;
+            self.object(depth + 1, matching.deeper)?;
             Field::Other(start..self.at)
         } else {
             self.value()?
         };
-        let mut leaves = matching & !deeper;
-        while leaves != 0 {
-            self.fields[leaves.trailing_zeros() as usize] = field.clone();
-            leaves &= leaves - 1;
+        for path in bits(matching.leaves) {
+            self.fields[path] = field.clone();
+        }
+        Ok(())
+    }
+
+    /// Scans an array whose elements count each for some paths.
+    fn elements(&mut self, depth: usize, matching: Matching) -> Result<(), Damage> {
+        let Matching { leaves, deeper, each } = matching;
+        let start = self.at;
+        let mut found: Vec<(usize, Vec<Field>)> =
+            bits(each).map(|path| (path, Vec::new())).collect();
+        self.at += 1;
+        self.space();
+        let mut more = self.line.get(self.at) != Some(&b']');
+        while more {
+            self.space();
+            self.found(depth, Matching { leaves: leaves & each, deeper: deeper & each, each })?;
+            for (path, found) in &mut found {
+                match std::mem::take(&mut self.fields[*path]) {
+                    Field::Each(inner) => found.extend(inner),
+                    field => found.push(field),
+                }
+            }
+            self.space();
+            more = self.line.get(self.at) == Some(&b',');
+            self.at += usize::from(more);
+        }
+        self.take(b']', "',' or ']'")?;
+        for (path, found) in found {
+            self.fields[path] = Field::Each(found);
+        }
+        for path in bits(leaves & !each) {
+            self.fields[path] = Field::Other(start..self.at);
         }
         Ok(())
     }

@@ -36,9 +36,24 @@ const TOKEN: [bool; 256] = {
 /// ```
 #[inline]
 pub fn first_address(line: &[u8]) -> Option<(Range<usize>, IpAddr)> {
-    // The end of the last token that was tried: each byte is in one token only.
-    let mut from = 0;
-    for at in memchr2_iter(b'.', b':', line) {
+    next_address(line, 0)
+}
+
+/// Finds the first address on a line after the one that ends at `from`, and where it is.
+///
+/// O(line).
+///
+/// ```
+/// use longmatch_feed::scan::text::next_address;
+/// let line = b"192.0.2.1:4711 > 192.0.2.2:80";
+/// assert_eq!(next_address(line, 9), Some((17..26, [192, 0, 2, 2].into())));
+/// assert_eq!(next_address(line, 26), None);
+/// ```
+#[inline]
+pub fn next_address(line: &[u8], mut from: usize) -> Option<(Range<usize>, IpAddr)> {
+    // `from` is the end of the last token that was tried: each byte is in one token only.
+    let begin = from;
+    for at in memchr2_iter(b'.', b':', &line[begin..]).map(|i| begin + i) {
         if at < from || !may_be_inside(line, at) {
             continue;
         }

@@ -7,7 +7,7 @@ mod reference;
 use std::fs;
 use std::path::PathBuf;
 
-use reference::{compare_csv, compare_ndjson, compare_text};
+use reference::{check_words, compare_csv, compare_ndjson, compare_text};
 
 /// The files of a corpus; there are some.
 fn corpus(target: &str) -> Vec<Vec<u8>> {
@@ -80,9 +80,10 @@ fn compare(target: &str, words: &[&str], most: usize, compare: impl Fn(&[u8])) {
 fn rows_of_delimited_text() {
     let words = [
         "\"", ",", "\n", "\r\n", "\r", "\"\"", "a", "1.2.3.4", "\t", ";", ",\"", "\",", "\"\n",
-        "\u{feff}",
+        "\u{feff}", " ",
     ];
     compare("csv", &words, 12, |text| {
+        check_words(text);
         compare_csv(text, b',');
         compare_csv(text, b'\t');
     });

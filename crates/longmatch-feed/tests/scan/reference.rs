@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use longmatch_feed::scan::csv::{RowEnds, row};
 use longmatch_feed::scan::ndjson::{Field, Path, scan, unescape};
-use longmatch_feed::scan::text::first_address;
+use longmatch_feed::scan::text::{first_address, next_address};
+use longmatch_feed::scan::words;
 use serde_json::{Map, Value};
 
 /// Compares the rows of a text with those of the crate `csv`, and the ends of rows for every cut.
@@ -44,7 +45,7 @@ fn scanned_rows(bytes: &[u8], delimiter: u8) -> (Vec<Vec<Vec<u8>>>, Vec<usize>) 
         }
         if scanned.end > at {
             let cells = found.into_iter().flatten();
-            rows.push(cells.map(|cell| decoded(&bytes[cell])).collect());
+            rows.push(cells.map(|cell| decoded(&bytes[cell], delimiter)).collect());
         }
         at = scanned.next;
         starts.push(at);
@@ -52,9 +53,10 @@ fn scanned_rows(bytes: &[u8], delimiter: u8) -> (Vec<Vec<Vec<u8>>>, Vec<usize>) 
     (rows, starts)
 }
 
-/// A cell without its quotes.
-fn decoded(cell: &[u8]) -> Vec<u8> {
-    let Some(quoted) = cell.strip_prefix(b"\"") else { return cell.to_vec() };
+/// A cell without its quotes, which it has none of where TABs separate cells.
+fn decoded(cell: &[u8], delimiter: u8) -> Vec<u8> {
+    let quoted = cell.strip_prefix(b"\"").filter(|_| delimiter != b'\t');
+    let Some(quoted) = quoted else { return cell.to_vec() };
     let (mut out, mut bytes) = (Vec::new(), quoted.iter().peekable());
     while let Some(byte) = bytes.next() {
         match byte {
@@ -75,6 +77,7 @@ fn reference_rows(bytes: &[u8], delimiter: u8) -> Vec<Vec<Vec<u8>>> {
         .has_headers(false)
         .flexible(true)
         .delimiter(delimiter)
+        .quoting(delimiter != b'\t')
         .terminator(csv::Terminator::Any(b'\n'))
         .from_reader(bytes);
     let mut rows = Vec::new();
@@ -101,6 +104,31 @@ fn reference_rows(bytes: &[u8], delimiter: u8) -> Vec<Vec<Vec<u8>>> {
     rows
 }
 
+/// Checks the cells between white space: they have all other bytes of their line.
+pub fn check_words(bytes: &[u8]) {
+    let mut at = 0;
+    while at < bytes.len() {
+        let count = words::row(bytes, at, &[], &mut []).cells;
+        let all: Vec<usize> = (0..count).collect();
+        let mut found = vec![None::<Range<usize>>; count];
+        let row = words::row(bytes, at, &all, &mut found);
+        assert!(row.next > at && row.cells == count, "{bytes:?}");
+        let mut from = at;
+        for cell in found.into_iter().flatten() {
+            let text = &bytes[cell.clone()];
+            let inner = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
+            let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
+            assert!(inner.is_some() || !text.iter().any(is_space), "{bytes:?}");
+            assert!(!text.is_empty() && !text.contains(&b'\n'), "{bytes:?}");
+            assert!(bytes[from..cell.start].iter().all(is_space), "{bytes:?}");
+            from = cell.end;
+        }
+        assert!(from <= row.end, "{bytes:?}");
+        assert!(bytes[from..row.next].trim_ascii().is_empty(), "{bytes:?}");
+        at = row.next;
+    }
+}
+
 /// Compares the fields of a line, and the line with a member added, with the answers of `serde_json`.
 pub fn compare_ndjson(line: &[u8]) {
     let paths = ["ip", "a", "a.b", "a.b.c", r"a\.b", "", "é", "src.ip"].map(Path::new);
@@ -110,10 +138,7 @@ pub fn compare_ndjson(line: &[u8]) {
     let shown = String::from_utf8_lossy(line);
     let object = scanned.unwrap_or_else(|damage| panic!("{damage}: {shown}"));
     for (path, field) in paths.iter().zip(&fields) {
-        let mut value = expected.get(&path.keys()[0]);
-        for key in &path.keys()[1..] {
-            value = value.and_then(|value| value.as_object()?.get(key));
-        }
+        let Some(value) = referred(&expected, path.keys()) else { continue };
         let same = match (value, field) {
             (None | Some(Value::Null), Field::Missing) => true,
             (Some(Value::String(text)), Field::Text(range, false)) => {
@@ -139,10 +164,32 @@ pub fn compare_ndjson(line: &[u8]) {
     assert_eq!(serde_json::from_slice::<Map<_, _>>(&longer).ok(), Some(with), "{shown}");
 }
 
+/// The value at the end of a path: that of nested objects, or of a key with the dots of the path. `None`
+/// where both are on the line: the order of the members, which the map does not have, decides.
+fn referred<'v>(object: &'v Map<String, Value>, keys: &[String]) -> Option<Option<&'v Value>> {
+    let (key, rest) = keys.split_first().unwrap();
+    if rest.is_empty() {
+        return Some(object.get(key));
+    }
+    match (object.get(&keys.join(".")), object.get(key)) {
+        (Some(_), Some(_)) => None,
+        (Some(flat), None) => Some(Some(flat)),
+        (None, Some(Value::Object(inner))) => referred(inner, rest),
+        (None, _) => Some(None),
+    }
+}
+
 /// Compares the first address on a line with a search by an expression and the standard library.
 pub fn compare_text(line: &[u8]) {
     let found = first_address(line);
     assert_eq!(found, reference_address(line), "{:?}", String::from_utf8_lossy(line));
+    let mut next = found;
+    while let Some((range, addr)) = next {
+        let text = str::from_utf8(&line[range.clone()]).unwrap();
+        assert_eq!(text.parse(), Ok(addr));
+        next = next_address(line, range.end);
+        assert!(next.as_ref().is_none_or(|(next, _)| next.start >= range.end));
+    }
 }
 
 fn reference_address(line: &[u8]) -> Option<(Range<usize>, IpAddr)> {

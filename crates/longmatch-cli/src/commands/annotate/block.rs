@@ -1,18 +1,23 @@
-//! A block of whole lines: scanned, looked up and written again with what is added.
+//! A block of whole lines, scanned: its rows, and their addresses. The module `write` writes them again.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::ops::Range;
 
 use longmatch::NextHopId;
-use longmatch_feed::compress;
+use longmatch_feed::printable;
 use longmatch_feed::scan::address::parse_cell;
 use longmatch_feed::scan::ndjson::{self, Field};
-use longmatch_feed::scan::{csv, text};
-use longmatch_feed::{Codec, printable};
+use longmatch_feed::scan::text;
 
-use super::plan::{Csv, Format, Plan};
+use super::csv::{Comments, Csv};
+use super::plan::{Format, Plan};
 use crate::lines::lines;
 
+/// The problem of a cell that a quotation mark opens, and that has no proper end.
+const STRAY: &str = "the quotation mark that begins a cell here has no counterpart before a delimiter or a line end: remove it, or double each one inside of a cell";
+/// The problem of a header that differs from that before it.
+const CHANGED: &str = "the columns change here: annotate each part by itself";
 /// Greatest number of characters of a bad address in an error.
 const MAX_SHOWN: usize = 60;
 
@@ -21,10 +26,12 @@ const MAX_SHOWN: usize = 60;
 pub struct Counts {
     /// Lines or rows, without headers and empty lines.
     pub rows: u64,
-    /// Addresses that are missing, and lines of text without one.
+    /// Rows' cells without an address, and lines of text without one.
     pub missing: u64,
     /// Cells that are no address, and lines that are no JSON object.
     pub bad: u64,
+    /// Addresses.
+    pub addresses: u64,
     /// Rows that are printed.
     pub printed: u64,
     /// Rows with more or fewer cells than the header.
@@ -39,46 +46,43 @@ impl Counts {
         self.rows += other.rows;
         self.missing += other.missing;
         self.bad += other.bad;
+        self.addresses += other.addresses;
         self.printed += other.printed;
         self.ragged += other.ragged;
         self.ipv6 += other.ipv6;
     }
 }
 
-/// A block with what was added.
-#[derive(Default)]
-pub struct Annotated {
-    /// The output, compressed if it is to be.
-    pub output: Vec<u8>,
-    /// The counts of the block.
-    pub counts: Counts,
-    /// Number of line ends.
-    pub lines: u64,
-    /// The number of line ends before a problem, and the problem.
-    pub problem: Option<(u64, String)>,
-    /// An error of reading, or of compression.
-    pub error: Option<String>,
-}
-
 /// What a line is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub enum Kind {
     /// A row, with this number of missing cells.
     Row(u32),
     /// An empty JSON object.
     EmptyObject,
     /// A header.
     Header,
+    /// The types of the columns, in a log of Zeek.
+    Types,
+    /// Another line that belongs to the header of a log.
+    Comment,
     /// A line that passes through: empty, or no JSON object.
     Other,
 }
 
+impl Kind {
+    /// Whether the line has data, so that a filter applies to it.
+    pub fn is_data(self) -> bool {
+        !matches!(self, Self::Header | Self::Types | Self::Comment)
+    }
+}
+
 /// A line: where it begins, where something is added and where the next line begins.
-struct Mark {
-    start: usize,
-    insert: usize,
-    next: usize,
-    kind: Kind,
+pub struct Mark {
+    pub start: usize,
+    pub insert: usize,
+    pub next: usize,
+    pub kind: Kind,
 }
 
 /// The addresses of a block.
@@ -90,6 +94,10 @@ pub struct Addresses {
     pub ipv6: Vec<u128>,
     /// An address for each source of each row, in order.
     pub slots: Vec<Slot>,
+    /// The addresses of cells and arrays that have several, one after the other.
+    elements: Vec<Slot>,
+    /// The part of the elements of each such cell.
+    lists: Vec<Range<usize>>,
 }
 
 /// An address of one row.
@@ -101,6 +109,8 @@ pub enum Slot {
     Ipv4(u32),
     /// The place of an IPv6 address.
     Ipv6(u32),
+    /// The place of a list of addresses.
+    List(u32),
 }
 
 impl Slot {
@@ -109,7 +119,7 @@ impl Slot {
     pub fn matches(self, ids: &[[Vec<Option<NextHopId>>; 2]], matches: &mut [Option<NextHopId>]) {
         for (found, [ipv4, ipv6]) in matches.iter_mut().zip(ids) {
             *found = match self {
-                Self::None => None,
+                Self::None | Self::List(_) => None,
                 Self::Ipv4(i) => ipv4[i as usize],
                 Self::Ipv6(i) => ipv6[i as usize],
             };
@@ -121,7 +131,32 @@ impl Addresses {
     /// Appends the address of a row.
     #[inline]
     pub fn push(&mut self, addr: Option<IpAddr>) {
-        let slot = match addr.map(|addr| addr.to_canonical()) {
+        let slot = self.slot(addr);
+        self.slots.push(slot);
+    }
+
+    /// Appends the addresses of a row that has several.
+    pub fn push_list(&mut self, addrs: impl Iterator<Item = Option<IpAddr>>) {
+        let start = self.elements.len();
+        for addr in addrs {
+            let slot = self.slot(addr);
+            self.elements.push(slot);
+        }
+        self.slots.push(Slot::List(self.lists.len() as u32));
+        self.lists.push(start..self.elements.len());
+    }
+
+    /// The addresses of a cell or array that has several.
+    pub fn list(&self, slot: Slot) -> Option<&[Slot]> {
+        match slot {
+            Slot::List(list) => Some(&self.elements[self.lists[list as usize].clone()]),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn slot(&mut self, addr: Option<IpAddr>) -> Slot {
+        match addr.map(|addr| addr.to_canonical()) {
             None => Slot::None,
             Some(IpAddr::V4(addr)) => {
                 self.ipv4.push(addr.into());
@@ -131,58 +166,53 @@ impl Addresses {
                 self.ipv6.push(addr.into());
                 Slot::Ipv6(self.ipv6.len() as u32 - 1)
             }
-        };
-        self.slots.push(slot);
+        }
     }
 }
 
-/// What the scan of a block finds.
-struct Scanned<'a> {
-    bytes: &'a [u8],
+/// The result of the scan of a block.
+pub struct Scanned<'a> {
+    pub bytes: &'a [u8],
     strict: bool,
-    marks: Vec<Mark>,
-    addresses: Addresses,
-    counts: Counts,
+    /// Whether every address of a line of text counts.
+    any: bool,
+    pub marks: Vec<Mark>,
+    pub addresses: Addresses,
+    pub counts: Counts,
     /// The beginning of the line at which the scan ended, and why.
-    problem: Option<(usize, String)>,
+    pub problem: Option<(usize, String)>,
 }
 
-/// Annotates a block of whole lines. `first` is true for the first block of the input.
-pub fn annotate(plan: &Plan, bytes: &[u8], first: bool) -> Annotated {
+/// Where a block is in the inputs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Position {
+    /// The first block of the first input.
+    First,
+    /// The first block of another input, whose header is left out.
+    FirstOfNext,
+    /// Any other block.
+    Later,
+}
+
+/// Scans a block of whole lines.
+pub fn scan<'a>(plan: &Plan, bytes: &'a [u8], position: Position) -> Scanned<'a> {
     let mut scanned = Scanned {
         bytes,
         strict: plan.strict,
+        any: plan.any,
         marks: Vec::new(),
         addresses: Addresses::default(),
         counts: Counts::default(),
         problem: None,
     };
     match &plan.format {
-        Format::Csv(csv) => scanned.csv(csv, &plan.sources, first),
+        Format::Csv(csv) => scanned.csv(csv, &plan.sources, position),
         Format::Json(paths) => scanned.json(paths, &plan.sources),
         Format::Text(regexes) => scanned.text(regexes, &plan.sources),
     }
-    let mut output = Vec::with_capacity(bytes.len() + bytes.len() / 2);
-    let mut counts = scanned.counts;
-    counts.ipv6 = scanned.addresses.ipv6.len() as u64;
-    write(plan, &scanned, &mut counts, &mut output);
-    let count_lines = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count() as u64;
-    let lines = count_lines(bytes);
-    let problem = scanned.problem.map(|(at, problem)| (count_lines(&bytes[..at]), problem));
-    let mut annotated = Annotated { output, counts, lines, problem, error: None };
-    annotated.compress(plan.codec);
-    annotated
-}
-
-impl Annotated {
-    /// Compresses the output by itself.
-    fn compress(&mut self, codec: Option<Codec>) {
-        let Some(codec) = codec.filter(|_| !self.output.is_empty()) else { return };
-        match compress(codec, &self.output) {
-            Ok(output) => self.output = output,
-            Err(error) => self.error = Some(format!("cannot be compressed: {error}")),
-        }
-    }
+    scanned.counts.ipv6 = scanned.addresses.ipv6.len() as u64;
+    scanned.counts.addresses = scanned.counts.ipv6 + scanned.addresses.ipv4.len() as u64;
+    scanned
 }
 
 impl Scanned<'_> {
@@ -195,12 +225,27 @@ impl Scanned<'_> {
             return self.refuse(start, || format!("{source}: no address"));
         };
         let addr = parse_cell(cell);
+        if addr.is_none() && self.list(cell) {
+            return true;
+        }
         self.addresses.push(addr);
         if addr.is_some() {
             return true;
         }
         self.counts.bad += 1;
         self.refuse(start, || format!("{source}: {}", not_an_address(cell)))
+    }
+
+    /// Records a cell with addresses between commas, if one at least is an address.
+    fn list(&mut self, cell: &[u8]) -> bool {
+        let text =
+            cell.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")).unwrap_or(cell);
+        let addrs = || text.split(|byte| *byte == b',').map(parse_cell);
+        let is_list = text.contains(&b',') && addrs().any(|addr| addr.is_some());
+        if is_list {
+            self.addresses.push_list(addrs());
+        }
+        is_list
     }
 
     /// With `--strict` records a problem of a line and returns false: the scan ends here.
@@ -217,26 +262,38 @@ impl Scanned<'_> {
     }
 
     /// The header is the first row of the first block, if there is one, and every row equal to it.
-    fn csv(&mut self, csv: &Csv, sources: &[String], first: bool) {
+    fn csv(&mut self, csv: &Csv, sources: &[String], position: Position) {
         let mut found = vec![None::<Range<usize>>; csv.columns.len()];
+        let bytes = self.bytes;
         let mut at = 0;
-        while at < self.bytes.len() {
-            let row = csv::row(self.bytes, at, csv.delimiter, &csv.columns, &mut found);
-            let (start, content) = (at, &self.bytes[at..row.end]);
+        while at < bytes.len() {
+            let row = csv.row(bytes, at, &mut found);
+            let (start, content) = (at, &bytes[at..row.end]);
             at = row.next;
+            if let Some(quote) = row.stray {
+                self.problem = Some((quote, STRAY.to_owned()));
+                return;
+            }
             if content.is_empty() {
                 self.mark(start, row.end, row.next, Kind::Other);
                 continue;
             }
-            let is_first = first && start == 0;
+            if let Some(comments) = csv.comments.as_ref().filter(|_| content[0] == b'#') {
+                if !self.comment(comments, start..row.end, row.next) {
+                    return;
+                }
+                continue;
+            }
+            let is_first = position != Position::Later && start == 0 && csv.comments.is_none();
             if csv.header.as_ref().is_some_and(|header| is_first || **header == *content) {
-                self.mark(start, row.end, row.next, Kind::Header);
+                if position != Position::FirstOfNext || start > 0 {
+                    self.mark(start, row.end, row.next, Kind::Header);
+                }
                 continue;
             }
             self.counts.ragged += u64::from(row.cells != csv.width);
             for (source, order) in sources.iter().zip(&csv.order) {
                 let cell = found[*order].clone();
-                let bytes = self.bytes;
                 if !self.cell(start, cell.map(|cell| &bytes[cell]), source) {
                     return;
                 }
@@ -244,6 +301,22 @@ impl Scanned<'_> {
             let short = csv.width.saturating_sub(row.cells) as u32;
             self.mark(start, row.end, row.next, Kind::Row(short));
         }
+    }
+
+    /// Records a line of the header of a log. Returns false if the columns change there.
+    fn comment(&mut self, comments: &Comments, line: Range<usize>, next: usize) -> bool {
+        let content = &self.bytes[line.clone()];
+        let kind = match content {
+            _ if *content.trim_ascii_end() == *comments.fields => Kind::Header,
+            _ if content.starts_with(comments.directive) => {
+                self.problem = Some((line.start, CHANGED.to_owned()));
+                return false;
+            }
+            _ if content.starts_with(b"#types\t") => Kind::Types,
+            _ => Kind::Comment,
+        };
+        self.mark(line.start, line.end, next, kind);
+        true
     }
 
     fn json(&mut self, paths: &[ndjson::Path], sources: &[String]) {
@@ -257,7 +330,7 @@ impl Scanned<'_> {
             let object = match ndjson::scan(line, paths, &mut fields) {
                 Ok(object) => object,
                 Err(damage) => {
-                    self.counts.bad += paths.len() as u64;
+                    self.counts.bad += 1;
                     self.counts.rows += 1;
                     self.mark(start, end, next, Kind::Other);
                     if !self.refuse(start, || damage.to_string()) {
@@ -275,23 +348,29 @@ impl Scanned<'_> {
                 return;
             }
             for (source, field) in sources.iter().zip(&fields) {
-                let decoded;
-                let cell = match field {
-                    Field::Missing => None,
-                    Field::Text(text, false) => Some(&line[text.clone()]),
-                    Field::Text(text, true) => {
-                        decoded = ndjson::unescape(line, text.clone());
-                        Some(decoded.as_ref().map_or(&line[text.clone()], |text| text.as_bytes()))
-                    }
-                    Field::Other(value) => Some(&line[value.clone()]),
+                let goes_on = match field {
+                    Field::Each(fields) => self.each(start, line, fields, source),
+                    field => self.cell(start, text_of(line, field).as_deref(), source),
                 };
-                if !self.cell(start, cell, source) {
+                if !goes_on {
                     return;
                 }
             }
             let kind = if object.is_empty { Kind::EmptyObject } else { Kind::Row(0) };
             self.mark(start, start + object.end, next, kind);
         }
+    }
+
+    /// Records the elements of an array. Returns false if the scan ends here.
+    fn each(&mut self, start: usize, line: &[u8], fields: &[Field], source: &str) -> bool {
+        let addr = |field| parse_cell(&text_of(line, field)?);
+        let addrs: Vec<_> = fields.iter().map(addr).collect();
+        if fields.is_empty() || addrs.iter().any(Option::is_some) {
+            self.addresses.push_list(addrs.into_iter());
+            return true;
+        }
+        // All are bad or missing, as the first one is.
+        self.cell(start, text_of(line, &fields[0]).as_deref(), source)
     }
 
     fn text(&mut self, regexes: &[regex::bytes::Regex], sources: &[String]) {
@@ -302,8 +381,14 @@ impl Scanned<'_> {
                 continue;
             }
             if regexes.is_empty() {
-                let found = text::first_address(line).map(|(_, addr)| addr);
-                self.addresses.push(found);
+                let found = text::first_address(line);
+                if self.any
+                    && let Some((range, addr)) = &found
+                {
+                    self.every(line, range.end, *addr);
+                } else {
+                    self.addresses.push(found.as_ref().map(|(_, addr)| *addr));
+                }
                 if found.is_none() {
                     self.counts.missing += 1;
                     if !self.refuse(start, || "no address on the line".to_owned()) {
@@ -326,6 +411,35 @@ impl Scanned<'_> {
     }
 }
 
+impl Scanned<'_> {
+    /// Records the first address on a line and all after its end.
+    fn every(&mut self, line: &[u8], end: usize, first: IpAddr) {
+        let mut next = text::next_address(line, end);
+        if next.is_none() {
+            return self.addresses.push(Some(first));
+        }
+        let rest = std::iter::from_fn(|| {
+            let (range, addr) = next.take()?;
+            next = text::next_address(line, range.end);
+            Some(Some(addr))
+        });
+        self.addresses.push_list(std::iter::once(Some(first)).chain(rest));
+    }
+}
+
+/// The text of a field of a line.
+#[inline]
+fn text_of<'a>(line: &'a [u8], field: &Field) -> Option<Cow<'a, [u8]>> {
+    match field {
+        Field::Missing | Field::Each(_) => None,
+        Field::Text(text, false) | Field::Other(text) => Some(Cow::Borrowed(&line[text.clone()])),
+        Field::Text(text, true) => Some(match ndjson::unescape(line, text.clone()) {
+            Some(decoded) => Cow::Owned(decoded.into_bytes()),
+            None => Cow::Borrowed(&line[text.clone()]),
+        }),
+    }
+}
+
 /// The number of the first path after those of the sources that leads to a member; too great if none does.
 #[inline]
 fn taken(present: u64, sources: usize) -> usize {
@@ -344,60 +458,4 @@ pub fn not_an_address(cell: &[u8]) -> String {
 #[inline]
 pub fn is_empty(cell: &[u8]) -> bool {
     matches!(cell, [] | b"\"\"" | b"-") || cell.iter().all(u8::is_ascii_whitespace)
-}
-
-/// Looks up the addresses and writes the lines.
-fn write(plan: &Plan, scanned: &Scanned<'_>, counts: &mut Counts, out: &mut Vec<u8>) {
-    let Scanned { bytes, marks, addresses, .. } = scanned;
-    let ids = plan.tables.lookup(&addresses.ipv4, &addresses.ipv6);
-    let tables = plan.tables.len();
-    let mut matches = vec![None; plan.sources.len() * tables];
-    let mut slots = addresses.slots.chunks_exact(plan.sources.len());
-    for mark in marks {
-        let is_row = matches!(mark.kind, Kind::Row(_) | Kind::EmptyObject);
-        if is_row && let Some(slots) = slots.next() {
-            for (slot, matches) in slots.iter().zip(matches.chunks_exact_mut(tables)) {
-                slot.matches(&ids, matches);
-            }
-        } else {
-            matches.fill(None);
-        }
-        if let Some(wanted) = plan.only_matching
-            && mark.kind != Kind::Header
-            && matches.iter().any(Option::is_some) != wanted
-        {
-            continue;
-        }
-        counts.printed += u64::from(mark.kind != Kind::Header);
-        if plan.tables.added.is_empty() || mark.kind == Kind::Other {
-            out.extend_from_slice(&bytes[mark.start..mark.next]);
-            continue;
-        }
-        out.extend_from_slice(&bytes[mark.start..mark.insert]);
-        match mark.kind {
-            Kind::Header => out.extend_from_slice(&plan.header),
-            Kind::Row(missing) => {
-                (0..missing).for_each(|_| out.push(plan.separator()));
-                added(plan, &matches, false, out);
-            }
-            Kind::EmptyObject => added(plan, &matches, true, out),
-            Kind::Other => {}
-        }
-        out.extend_from_slice(&bytes[mark.insert..mark.next]);
-    }
-}
-
-/// Writes what is added to a row.
-#[inline]
-fn added(plan: &Plan, matches: &[Option<NextHopId>], is_empty: bool, out: &mut Vec<u8>) {
-    let mut leads = plan.leads.iter();
-    let mut skip = usize::from(is_empty);
-    for matches in matches.chunks_exact(plan.tables.len()) {
-        for (i, lead) in (0..plan.tables.added.len()).zip(&mut leads) {
-            // The first member of an object has no comma before it.
-            out.extend_from_slice(&lead[skip..]);
-            skip = 0;
-            plan.tables.write(i, matches, out);
-        }
-    }
 }

@@ -1,93 +1,97 @@
 //! `longmatch annotate`: columns of prefix data added to lines with addresses.
 //!
 //! One thread cuts the input into blocks of whole lines ([`crate::lines`]), others annotate them
-//! ([`block`]) and the caller writes them in order ([`crate::ordered`]). Compressed output is compressed
-//! block by block, in the same threads. Parquet and Arrow ([`recognise`]) have no lines: the module
-//! `columnar`, a feature, annotates their record batches in the same way.
+//! ([`block`], [`write`]) and the caller writes them in order ([`crate::ordered`]). Compressed output is
+//! compressed block by block, in the same threads. Parquet and Arrow ([`recognise`]) have no lines: the module
+//! `columnar`, a feature, annotates their record batches in the same way. Captures become CSV ([`capture`]).
 
 mod block;
+mod capture;
 #[cfg(feature = "columnar")]
 mod columnar;
+mod csv;
+mod hints;
+mod input;
 mod output;
 mod plan;
 mod recognise;
+mod signals;
 mod tables;
+mod write;
 
-use std::fs::File;
-use std::io::{self, IsTerminal, Read};
-use std::path::Path;
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use longmatch_feed::compress;
 use longmatch_feed::scan::csv::RowEnds;
-use longmatch_feed::{Stream, printable};
 
-use self::block::{Annotated, Counts, annotate};
-use self::output::Output;
-use self::plan::{Csv, Format, Plan};
-use self::recognise::Columnar;
+use self::block::{Counts, Position};
+use self::csv::Csv;
+use self::input::Input;
+use self::output::{Output, rate};
+use self::plan::{Format, Plan};
+use self::recognise::{Binary, Columnar};
+use self::signals::Signals;
 use self::tables::Tables;
+use self::write::{Annotated, annotate};
 use crate::args::AnnotateArgs;
-use crate::cells::Style;
 use crate::error::{CliError, Outcome, Status};
-use crate::input::{display_name, is_stdin};
-use crate::lines::{BOM, Blocks, Ends, MAX_LINE};
+use crate::input::is_stdin;
+use crate::lines::{BOM, Ends};
 use crate::ordered::{self, Step};
-use crate::output::{plural, short, warn};
+use crate::output::{Out, plural};
 use crate::progress::Progress;
-use crate::stdin;
 
 /// Runs the command.
 ///
 /// # Errors
-/// If the input or the prefix data cannot be read, the output not be written, a column does not exist, or
-/// with `--strict` an address is missing or bad.
+/// If an input or the prefix data cannot be read, the output not be written, a column does not exist, no
+/// cell is an address, or with `--strict` an address is missing or bad.
 pub fn run(args: &AnnotateArgs) -> Outcome {
-    let given = args.routes.iter().filter(|path| is_stdin(path)).count();
-    if given + usize::from(is_stdin(&args.input)) > 1 {
-        return Err(CliError::new("'-' was given twice: standard input is read once"));
+    check(args)?;
+    let signals = Signals::default();
+    if args.can_reload() {
+        signals.catch_hangup()?;
     }
-    let (mut format, mut style) = plan::format(args)?;
-    let interrupted = interrupts()?;
-    let mut input = Input::open(args)?;
-    let first = input.blocks.first_bytes(|bytes| !Columnar::is_open(bytes)).map(Columnar::of);
-    if let Some(format) = first.map_err(|error| input.failed(error))? {
-        return columnar(args, input, format, &interrupted);
-    }
-    if let Some(format) = args.output.as_deref().and_then(Columnar::of_name) {
-        let format = format.name();
-        return Err(CliError::input(
-            "--output",
-            format_args!("the name is that of {format}, but the input is text: name it otherwise"),
-        ));
-    }
-    let has_bom = input.blocks.first_line().map(|first| first.starts_with(BOM));
-    let has_bom = has_bom.map_err(|error| input.failed(error))?;
-    if has_bom {
-        input.blocks.remove_first(BOM.len());
-    }
-    let mut block = None;
-    if let Format::Csv(csv) = &mut format {
-        let first = input.blocks.first_line().map_err(|error| CliError::input(&input.name, error));
-        let delimiter = plan::delimiter(args, first?)?;
-        input.blocks.cut_at(Ends::Rows(RowEnds::new(delimiter)));
-        let next = input.blocks.next_bytes();
-        block = next.map_err(|error| input.failed(error))?;
-        *csv = Csv::new(args, delimiter, block.as_deref().unwrap_or_default())?;
-        style = Style::Csv(delimiter);
-    }
-    let plan = Plan::new(args, format, Tables::load(args, style)?)?;
-    let mut output = Output::open(args.output.as_deref(), &args.input)?;
-    if has_bom {
-        match plan.codec {
-            None => output.write(BOM)?,
-            Some(codec) => output.write(&longmatch_feed::compress(codec, BOM)?)?,
+    let mut run = Run {
+        args: args.clone(),
+        signals: signals.clone(),
+        started: None,
+        is_open: false,
+        counts: Counts::default(),
+    };
+    let last = args.inputs().len() - 1;
+    for (number, path) in args.inputs().iter().enumerate() {
+        let mut input = Input::open(args, path, &signals)?;
+        let first = input.blocks.first_bytes(|bytes| !Binary::is_open(bytes)).map(Binary::of);
+        match first.map_err(|error| run.failed(&input, error))? {
+            Some(Binary::Columnar(format)) if last > 0 => {
+                let format = format.name();
+                let problem = format!("the input is {format}: annotate it by itself");
+                return Err(CliError::input(input.name, problem));
+            }
+            Some(Binary::Columnar(format)) => return columnar(args, input, format, &signals),
+            Some(Binary::Capture) => run.capture(input)?,
+            None => run.text(input, number == last)?,
         }
     }
-    let counts = stream(args, plan, input, block, &mut output, &interrupted)?;
-    summary(args, counts);
-    Ok(Status::ok_if(!(args.matching || args.no_match) || counts.printed > 0))
+    run.finish()
+}
+
+/// Refuses options that exclude each other.
+fn check(args: &AnnotateArgs) -> Result<(), CliError> {
+    let inputs = args.inputs();
+    let files = inputs.iter().chain(&args.routes).chain(&args.tables);
+    if files.filter(|path| is_stdin(path)).count() > 1 {
+        return Err(CliError::new("'-' was given twice: standard input is read once"));
+    }
+    if args.count && !args.filters() {
+        return Err(CliError::new("--count needs --match or --no-match: it counts their lines"));
+    }
+    output::check(args)
 }
 
 /// Annotates columnar input.
@@ -96,7 +100,7 @@ use self::columnar::run as columnar;
 
 /// Refuses columnar input.
 #[cfg(not(feature = "columnar"))]
-fn columnar(_: &AnnotateArgs, input: Input, format: Columnar, _: &AtomicBool) -> Outcome {
+fn columnar(_: &AnnotateArgs, input: Input, format: Columnar, _: &Signals) -> Outcome {
     let format = format.name();
     Err(CliError::input(
         input.name,
@@ -106,170 +110,215 @@ fn columnar(_: &AnnotateArgs, input: Input, format: Columnar, _: &AtomicBool) ->
     ))
 }
 
-/// The input, and what is known about it.
-struct Input {
-    blocks: Blocks<Stream>,
-    name: String,
-    /// The size of the file, for the time left.
-    size: Option<u64>,
-    /// Bytes read from the file.
-    read: Arc<AtomicU64>,
+/// The inputs one after the other, into one output.
+struct Run {
+    args: AnnotateArgs,
+    signals: Signals,
+    /// From the first input on that has bytes.
+    started: Option<Started>,
+    /// Whether the last line of the output has no line end.
+    is_open: bool,
+    counts: Counts,
 }
 
-impl Input {
-    fn open(args: &AnnotateArgs) -> Result<Self, CliError> {
-        let name = display_name(&args.input);
-        let read = Arc::new(AtomicU64::new(0));
-        let failed = |error: &dyn std::fmt::Display| CliError::input(&name, error);
-        let (raw, size): (Box<dyn Read + Send>, _) = if is_stdin(&args.input) {
-            (Box::new(stdin::open().map_err(|error| failed(&error))?), stdin::size())
-        } else {
-            let file = open_file(&args.input).map_err(|error| failed(&error))?;
-            let size = file.metadata().ok().filter(|data| data.is_file()).map(|data| data.len());
-            (Box::new(file), size)
+/// The plan, the output, and the name of the input from which the plan was made.
+struct Started {
+    plan: Arc<Plan>,
+    output: Output,
+    first: String,
+}
+
+impl Run {
+    /// Annotates the packets of a capture.
+    fn capture(&mut self, input: Input) -> Result<(), CliError> {
+        let Self { args, .. } = self;
+        if !args.field.is_empty() || !args.regex.is_empty() {
+            let problem = "the input is a packet capture: its columns are time, source and destination (--column)";
+            return Err(CliError::input(input.name, problem));
+        }
+        if args.column.is_empty() {
+            args.column = vec![capture::COLUMN.to_owned()];
+        }
+        let input = input.capture(args)?;
+        self.text(input, true)
+    }
+
+    /// Annotates lines.
+    fn text(&mut self, mut input: Input, is_last: bool) -> Result<(), CliError> {
+        let mut format = plan::format(&self.args)?;
+        let enough = match format {
+            Format::Csv(_) => csv::is_enough,
+            _ => |bytes: &[u8]| bytes.contains(&b'\n'),
         };
-        let counted = Counted { inner: raw, count: read.clone() };
-        let stream = Stream::new(Box::new(counted)).map_err(|error| failed(&error))?;
-        // Only what comes as it is written is passed on at once.
-        let fill = size.is_some() || stream.codec().is_some() || args.codec().is_some();
-        let blocks = Blocks::with(stream, args.block.max(1), MAX_LINE, fill);
-        Ok(Self { blocks, name, size, read })
-    }
-
-    fn failed(&self, error: io::Error) -> CliError {
-        CliError::input(&self.name, self.blocks.reader().explain(error))
-    }
-}
-
-/// Opens a file and refuses a directory, which the system opens without an error.
-fn open_file(path: &Path) -> io::Result<File> {
-    let file = File::open(path)?;
-    if file.metadata()?.is_dir() {
-        return Err(io::Error::other("it is a directory: name a file in it"));
-    }
-    Ok(file)
-}
-
-/// A reader that counts its bytes.
-struct Counted<R> {
-    inner: R,
-    count: Arc<AtomicU64>,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.inner.read(buf)?;
-        self.count.fetch_add(n as u64, Ordering::Relaxed);
-        Ok(n)
-    }
-}
-
-/// A flag that the first SIGINT or SIGTERM sets; the second one ends the program.
-fn interrupts() -> Result<Arc<AtomicBool>, CliError> {
-    let flag = Arc::new(AtomicBool::new(false));
-    #[cfg(unix)]
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        let failed = |error| CliError::input("signals", error);
-        signal_hook::flag::register_conditional_default(signal, flag.clone()).map_err(failed)?;
-        signal_hook::flag::register(signal, flag.clone()).map_err(failed)?;
-    }
-    Ok(flag)
-}
-
-/// Annotates the whole input.
-fn stream(
-    args: &AnnotateArgs,
-    plan: Plan,
-    input: Input,
-    block: Option<Vec<u8>>,
-    output: &mut Output,
-    interrupted: &AtomicBool,
-) -> Result<Counts, CliError> {
-    let Input { blocks, name, size, read } = input;
-    let mut blocks = Some(blocks);
-    let mut block = block;
-    let mut first = true;
-    let source = move || {
-        let next = match block.take() {
-            Some(bytes) => Ok(Some(bytes)),
-            None => blocks.as_mut()?.next_bytes(),
+        let bytes = input.blocks.first_bytes(enough).map(<[u8]>::to_vec);
+        let bytes = bytes.map_err(|error| self.failed(&input, error))?;
+        if bytes.is_empty() && !is_last {
+            return Ok(());
+        }
+        if let Some(problem) = recognise::foreign(&bytes) {
+            return Err(CliError::input(&input.name, problem));
+        }
+        let text = bytes.strip_prefix(BOM);
+        input.blocks.remove_first(bytes.len() - text.unwrap_or(&bytes).len());
+        let (has_bom, text) = (text.is_some(), text.unwrap_or(&bytes));
+        hints::check(&self.args, &input.name, &format, text)?;
+        let mut block = None;
+        if let Format::Csv(csv) = &mut format {
+            let (delimiter, comments) = csv::shape(&self.args, &input.path, text);
+            if !matches!(delimiter, b'\t' | b' ') {
+                input.blocks.cut_at(Ends::Rows(RowEnds::new(delimiter)));
+            }
+            block = input.blocks.next_bytes().map_err(|error| self.failed(&input, error))?;
+            let first = block.as_deref().unwrap_or_default();
+            *csv = Csv::new(&self.args, delimiter, comments, first)?;
+        }
+        let position = match &self.started {
+            None => {
+                self.start(&input, format, has_bom)?;
+                Position::First
+            }
+            Some(started) => {
+                started.plan.check(&format, &input.name, &started.first)?;
+                Position::FirstOfNext
+            }
         };
-        match next {
-            Ok(bytes) => bytes.map(|bytes| Ok((bytes, std::mem::take(&mut first)))),
-            // An error takes the place of a block, and ends the reading.
-            Err(error) => Some(Err(blocks.take()?.reader().explain(error).to_string())),
+        self.stream(input, block, position)
+    }
+
+    /// Loads the tables and opens the output.
+    fn start(&mut self, input: &Input, format: Format, has_bom: bool) -> Result<(), CliError> {
+        let args = &self.args;
+        if let Some(format) = args.output.as_deref().and_then(Columnar::of_name) {
+            let format = format.name();
+            return Err(CliError::input(
+                "--output",
+                format_args!(
+                    "the name is that of {format}, but the input is text: name it otherwise"
+                ),
+            ));
         }
-    };
-    let work = move |block: Result<(Vec<u8>, bool), String>| match block {
-        Ok((bytes, first)) => annotate(&plan, &bytes, first),
-        Err(error) => Annotated { error: Some(error), ..Annotated::default() },
-    };
-    let on_terminal = io::stdout().is_terminal() && args.output.is_none();
-    let mut progress = (!on_terminal).then(|| Progress::new("annotating", size, "bytes"));
-    let started = Instant::now();
-    let (mut counts, mut lines) = (Counts::default(), 0);
-    let sink = |step| {
-        let mut stopped = None;
-        if let Step::Result(annotated) = step {
-            let Annotated { output: bytes, counts: more, lines: ends, problem, error } = annotated;
-            output.write(&bytes)?;
-            counts.add(more);
-            if let Some((before, problem)) = problem {
-                let place = format!("{name}, line {}", lines + before + 1);
-                stopped = Some(CliError::input(place, problem));
+        let tables = Tables::load(args, format.style(), format.empty_cell())?;
+        let plan = Arc::new(Plan::new(args, format, tables)?);
+        let is_pipe = |path: &PathBuf| path.metadata().is_ok_and(|data| !data.is_file());
+        // The opening of a pipe waits for its reader. The temporary file of another output is removed.
+        let waits = args.output.as_ref().is_some_and(is_pipe);
+        if !waits {
+            self.signals.catch()?;
+        }
+        let mut output = Output::open(args)?;
+        if waits {
+            self.signals.catch()?;
+        }
+        if has_bom && !args.count {
+            output.write(&self.encoded(BOM)?)?;
+        }
+        self.started = Some(Started { plan, output, first: input.name.clone() });
+        Ok(())
+    }
+
+    /// Compresses bytes as the output is.
+    fn encoded(&self, bytes: &[u8]) -> Result<Vec<u8>, CliError> {
+        Ok(match self.args.codec() {
+            None => bytes.to_vec(),
+            Some(codec) => compress(codec, bytes)?,
+        })
+    }
+
+    /// Annotates the blocks of an input; `block` is the first one, if it is read.
+    fn stream(
+        &mut self,
+        input: Input,
+        mut block: Option<Vec<u8>>,
+        mut position: Position,
+    ) -> Result<(), CliError> {
+        let line_end = if self.is_open { self.encoded(b"\n")? } else { Vec::new() };
+        let Self { args, signals, started, is_open, counts: total } = self;
+        let Some(Started { plan, output, .. }) = started else { return Ok(()) };
+        output.write(&line_end)?;
+        *is_open = false;
+        let Input { blocks, name, size, read, .. } = input;
+        let mut blocks = Some(blocks);
+        let source = move || {
+            let next = match block.take() {
+                Some(bytes) => Ok(Some(bytes)),
+                None => blocks.as_mut()?.next_bytes(),
+            };
+            match next {
+                Ok(bytes) => bytes
+                    .map(|bytes| Ok((bytes, std::mem::replace(&mut position, Position::Later)))),
+                // An error takes the place of a block, and ends the reading.
+                Err(error) => Some(Err(blocks.take()?.reader().explain(error).to_string())),
             }
-            lines += ends;
-            stopped = stopped.or(error.map(|error| CliError::input(&name, error)));
-        }
-        if let Some(progress) = &mut progress {
-            progress.describe(&rate(counts.rows, started));
-            progress.set(read.load(Ordering::Relaxed));
-        }
-        match stopped {
-            Some(error) => Err(error),
-            None if interrupted.load(Ordering::Relaxed) => {
-                let rows = plural(counts.rows, "row");
-                Err(CliError::new(format!(
-                    "interrupted after {rows}: the output ends with a whole line, but is not complete"
-                )))
+        };
+        let shared = plan.clone();
+        let work = move |block: Result<(Vec<u8>, Position), String>| match block {
+            Ok((bytes, position)) => annotate(&shared, &bytes, position),
+            Err(error) => Annotated { error: Some(error), ..Annotated::default() },
+        };
+        let on_terminal = io::stdout().is_terminal() && args.output.is_none();
+        let mut progress = (!on_terminal).then(|| Progress::new("annotating", size, "bytes"));
+        let started = Instant::now();
+        let (mut counts, mut lines) = (Counts::default(), 0);
+        let sink = |step| {
+            let mut stopped = None;
+            if let Step::Result(annotated) = step {
+                let Annotated { output: bytes, is_open: open, problem, error, .. } = annotated;
+                output.write(&bytes)?;
+                *is_open = open || *is_open && bytes.is_empty();
+                counts.add(annotated.counts);
+                if let Some((before, problem)) = problem {
+                    let place = format!("{name}, line {}", lines + before + 1);
+                    stopped = Some(CliError::input(place, problem));
+                }
+                stopped = stopped.or(error.map(|error| match signals.interrupted() {
+                    true => interrupted(total.rows + counts.rows, output.replaces()),
+                    false => CliError::input(format_args!("{name}, line {}", lines + 1), error),
+                }));
+                lines += annotated.lines;
             }
-            None => Ok(true),
+            if let Some(progress) = &mut progress {
+                progress.describe(&rate(counts.rows, started));
+                progress.set(read.load(Ordering::Relaxed));
+            }
+            signals.reload(args, plan);
+            stopped.map_or(Ok(true), Err)
+        };
+        let threads = args.threads.unwrap_or_else(ordered::default_threads);
+        ordered::run("annotate", threads, source, work, sink)?;
+        drop(progress);
+        hints::counts(args, &name, &plan.sources, counts)?;
+        total.add(counts);
+        Ok(())
+    }
+
+    /// Ends the output.
+    fn finish(self) -> Outcome {
+        if let Some(Started { output, .. }) = self.started {
+            output.finish()?;
         }
-    };
-    let threads = args.threads.unwrap_or_else(ordered::default_threads);
-    ordered::run("annotate", threads, source, work, sink)?;
-    Ok(counts)
+        if self.args.count {
+            let mut out = Out::new();
+            writeln!(out, "{}", self.counts.printed)?;
+            out.flush()?;
+        }
+        Ok(Status::ok_if(!self.args.filters() || self.counts.printed > 0))
+    }
+
+    /// The error of reading an input.
+    fn failed(&self, input: &Input, error: io::Error) -> CliError {
+        match (self.signals.interrupted(), &self.started) {
+            (true, Some(started)) => interrupted(self.counts.rows, started.output.replaces()),
+            _ => input.failed(error),
+        }
+    }
 }
 
-/// The label of the progress.
-fn rate(rows: u64, started: Instant) -> String {
-    let rate = rows as f64 / started.elapsed().as_secs_f64().max(1e-9) / 1e6;
-    format!("annotating: {}, {} M rows/s", plural(rows, "row"), short(rate))
-}
-
-/// Prints on standard error what could not be annotated.
-fn summary(args: &AnnotateArgs, counts: Counts) {
-    let filters = args.matching || args.no_match;
-    let is_text = args.column.is_empty() && args.field.is_empty();
-    let name = display_name(&args.input);
-    let name = printable(&name);
-    let Counts { rows, missing, bad, ragged, .. } = counts;
-    if missing + bad > 0 && !(filters && is_text) {
-        let rows = plural(rows, "row");
-        let missing = plural(missing, "missing address").replace("addresss", "addresses");
-        warn(format_args!(
-            "{name}: {missing}, {bad} bad, in {rows}: nothing was added for them (--strict stops at the first)"
-        ));
-    }
-    let embedded = args.routes.is_empty() && args.tables.is_empty();
-    if embedded && counts.ipv6 > 0 && !filters {
-        let ipv6 = plural(counts.ipv6, "IPv6 address").replace("addresss", "addresses");
-        warn(format_args!(
-            "{name}: {ipv6} without an asn: the embedded IPv6 table has none; give one with --routes"
-        ));
-    }
-    if ragged > 0 {
-        let ragged = plural(ragged, "row");
-        warn(format_args!("{name}: {ragged} with more or fewer cells than the first row"));
-    }
+/// The error of a signal after some rows.
+fn interrupted(rows: u64, replaces: bool) -> CliError {
+    let rows = plural(rows, "row");
+    let result = match replaces {
+        true => "nothing is written",
+        false => "the output is not complete; its last line is whole",
+    };
+    CliError::new(format!("interrupted after {rows}: {result}"))
 }

@@ -1,22 +1,39 @@
-//! What to do with each line: format, columns, names.
+//! The options of one run, resolved: format, address columns, added columns.
 
-use std::ops::Range;
-use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use longmatch::table::Cell;
-use longmatch_feed::scan::address::parse_cell;
-use longmatch_feed::scan::csv::row;
 use longmatch_feed::scan::ndjson::{self, MAX_PATHS};
-use longmatch_feed::{Codec, Delimiter, printable};
-use memchr::{memchr, memchr_iter};
+use longmatch_feed::{Codec, printable};
 
+use super::csv::Csv;
 use super::tables::Tables;
 use crate::args::AnnotateArgs;
 use crate::cells::{Style, write_cell};
 use crate::error::CliError;
 
-/// Characters that may separate the cells of a row, the likeliest first.
-const DELIMITERS: [u8; 4] = *b",\t;|";
+/// The source of addresses that may be anywhere on a line of text.
+pub const ANY_PLACE: &str = "line";
+
+impl Format {
+    /// How cells are written in the format.
+    pub fn style(&self) -> Style {
+        match self {
+            Self::Csv(csv) => Style::Csv(csv.delimiter),
+            Self::Json(_) => Style::Json,
+            Self::Text(_) => Style::Printable,
+        }
+    }
+
+    /// The text of a cell without a value.
+    pub fn empty_cell(&self) -> &'static [u8] {
+        match self {
+            Self::Csv(csv) => csv.empty_cell(),
+            Self::Json(_) => b"null",
+            Self::Text(_) => b"",
+        }
+    }
+}
 
 /// The format of the lines and where their addresses are.
 pub enum Format {
@@ -29,34 +46,26 @@ pub enum Format {
     Text(Vec<regex::bytes::Regex>),
 }
 
-/// The layout of delimited text.
-pub struct Csv {
-    /// What separates the cells.
-    pub delimiter: u8,
-    /// Numbers of the columns with addresses, from 0, ascending.
-    pub columns: Vec<usize>,
-    /// For each column of the command line its place in `columns`.
-    pub order: Vec<usize>,
-    /// The header without its line end, if there is one.
-    pub header: Option<Box<[u8]>>,
-    /// The number of cells of the first row.
-    pub width: usize,
-}
-
-/// What to do with each line.
+/// The options of one run, resolved: format, address columns, added columns.
 pub struct Plan {
     /// The format of the lines.
     pub format: Format,
     /// What the addresses of a line are called in messages, in order.
     pub sources: Vec<String>,
-    /// The tables, and what they add.
-    pub tables: Tables,
+    /// The tables, which a reload replaces.
+    tables: RwLock<Arc<Tables>>,
     /// What is written before each added cell: a separator, and in JSON the key.
     pub leads: Vec<Box<[u8]>>,
-    /// What is added to the header.
+    /// The names added to the header.
     pub header: Vec<u8>,
+    /// The types added to those of a log of Zeek.
+    pub types: Vec<u8>,
     /// With `--match` true, with `--no-match` false.
     pub only_matching: Option<bool>,
+    /// Whether lines are only counted.
+    pub count: bool,
+    /// Whether every address of a line of text counts, and of several addresses the first that matches.
+    pub any: bool,
     /// Whether a missing or bad address is an error.
     pub strict: bool,
     /// Compression of the output.
@@ -64,72 +73,107 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// What separates cells.
-    pub fn separator(&self) -> u8 {
-        match &self.format {
-            Format::Csv(csv) => csv.delimiter,
-            _ => b'\t',
-        }
-    }
-
-    /// Makes the plan from the command line and the first rows of the input.
+    /// Makes the plan from the command line and the layout of the input.
     ///
     /// # Errors
-    /// If a column does not exist or has no clear name, an added name is taken, or there are too many fields.
+    /// If an added name is taken, or there are too many fields.
     pub fn new(args: &AnnotateArgs, format: Format, tables: Tables) -> Result<Self, CliError> {
-        let labels: &[String] = match format {
-            Format::Csv(_) => &args.column,
-            Format::Json(_) => &args.field,
-            Format::Text(_) => &args.regex,
-        };
-        let kind = match format {
-            Format::Csv(_) => "column",
-            Format::Json(_) => "field",
-            Format::Text(_) => "--regex",
+        let (labels, kind): (&[String], _) = match format {
+            Format::Csv(_) => (&args.column, "column"),
+            Format::Json(_) => (&args.field, "field"),
+            Format::Text(_) => (&args.regex, "--regex"),
         };
         let sources: Vec<_> = match labels.is_empty() {
-            true => vec!["line".to_owned()],
+            true => vec![ANY_PLACE.to_owned()],
             false => labels.iter().map(|label| format!("{kind} '{}'", printable(label))).collect(),
         };
-        let unique = !matches!(format, Format::Text(_));
-        let names = names(args, labels, unique, &tables)?;
-        let only_matching = (args.matching || args.no_match).then_some(args.matching);
-        let (strict, codec) = (args.strict, args.codec());
+        let is_text = matches!(format, Format::Text(_));
+        let names = names(args, labels, !is_text, &tables)?;
+        let filters = args.filters();
         let mut plan = Self {
             format,
             sources,
-            tables,
             leads: Vec::new(),
             header: Vec::new(),
-            only_matching,
-            strict,
-            codec,
+            types: Vec::new(),
+            only_matching: filters.then_some(args.matching),
+            count: args.count,
+            any: args.any || filters && is_text && args.regex.is_empty(),
+            strict: args.strict,
+            codec: args.codec(),
+            tables: RwLock::new(Arc::new(tables)),
         };
         plan.lead_with(&names)?;
         Ok(plan)
     }
 
+    /// Refuses another input whose rows do not fit those of the first.
+    ///
+    /// # Errors
+    /// If its layout is another.
+    pub fn check(&self, format: &Format, name: &str, first: &str) -> Result<(), CliError> {
+        match (&self.format, format) {
+            (Format::Csv(one), Format::Csv(two)) if one != two => {
+                let problem = "the header or the delimiter is not that of";
+                Err(CliError::input(name, format_args!("{problem} {first}: annotate it by itself")))
+            }
+            (Format::Csv(_), Format::Csv(_))
+            | (Format::Json(_), Format::Json(_))
+            | (Format::Text(_), Format::Text(_)) => Ok(()),
+            _ => Err(CliError::input(
+                name,
+                format_args!(
+                    "a capture and other files are given ({first}): annotate them by themselves"
+                ),
+            )),
+        }
+    }
+
+    /// The tables.
+    pub fn tables(&self) -> Arc<Tables> {
+        self.tables.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Replaces the tables by others that add the same columns.
+    pub fn set_tables(&self, tables: Tables) {
+        *self.tables.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(tables);
+    }
+
+    /// Writes a cell that a row lacks.
+    pub fn missing_cell(&self, out: &mut Vec<u8>) {
+        if let Format::Csv(csv) = &self.format {
+            out.push(csv.delimiter);
+            out.extend_from_slice(csv.empty_cell());
+        }
+    }
+
     /// Prepares the separators, keys and the header.
     fn lead_with(&mut self, names: &[String]) -> Result<(), CliError> {
-        for name in names {
-            let mut lead = vec![self.separator()];
-            match &mut self.format {
+        let tables = self.tables();
+        let types = tables.added.iter().map(|added| added.zeek_type()).cycle();
+        for (name, added_type) in names.iter().zip(types) {
+            let lead = match &mut self.format {
                 Format::Csv(csv) => {
                     if let Some(taken) = csv.name(name) {
                         return Err(taken_name(name, taken));
                     }
-                    self.header.push(csv.delimiter);
-                    let style = Style::Csv(csv.delimiter);
-                    write_cell(Cell::String(name), style, &mut self.header);
+                    let delimiter =
+                        csv.comments.as_ref().map_or(csv.delimiter, |log| log.delimiter);
+                    self.header.push(delimiter);
+                    write_cell(Cell::String(name), Style::Csv(delimiter), &mut self.header);
+                    self.types.push(b'\t');
+                    self.types.extend_from_slice(added_type.as_bytes());
+                    vec![csv.delimiter]
                 }
                 Format::Json(paths) => {
                     paths.push(ndjson::Path::of_key(name));
-                    lead = vec![b','];
+                    let mut lead = vec![b','];
                     write_cell(Cell::String(name), Style::Json, &mut lead);
                     lead.push(b':');
+                    lead
                 }
-                Format::Text(_) => {}
-            }
+                Format::Text(_) => vec![b'\t'],
+            };
             self.leads.push(lead.into());
         }
         if let Format::Json(paths) = &self.format
@@ -151,7 +195,7 @@ pub fn taken_name(name: &str, taken: usize) -> CliError {
     ))
 }
 
-/// The names of what is added to each source, in order.
+/// The names of the added columns, address column by address column.
 ///
 /// # Errors
 /// If `--as` has too few or too many, or with `unique` two are the same.
@@ -163,8 +207,7 @@ pub fn names(
 ) -> Result<Vec<String>, CliError> {
     let sources = labels.len().max(1);
     let added = tables.added.iter();
-    let prefix = usize::from(args.prefix_as.is_some());
-    let data = tables.added.len() - prefix;
+    let data = tables.added.iter().filter(|added| added.is_column()).count();
     if !args.names.is_empty() && args.names.len() != data * sources {
         let (given, needed) = (args.names.len(), data * sources);
         return Err(CliError::input(
@@ -197,141 +240,21 @@ pub fn names(
     Ok(names)
 }
 
-/// Chooses the format of the input by the options. That of CSV lacks what the first rows tell.
+/// Chooses the format of the input by the options. The layout of CSV is not known yet.
 ///
 /// # Errors
 /// If an expression is invalid.
-pub fn format(args: &AnnotateArgs) -> Result<(Format, Style), CliError> {
+pub fn format(args: &AnnotateArgs) -> Result<Format, CliError> {
     if !args.column.is_empty() {
-        let delimiter = b',';
-        let csv = Csv { delimiter, columns: Vec::new(), order: Vec::new(), header: None, width: 0 };
-        return Ok((Format::Csv(csv), Style::Csv(delimiter)));
+        return Ok(Format::Csv(Csv::unknown()));
     }
     if !args.field.is_empty() {
-        let paths = args.field.iter().map(|path| ndjson::Path::new(path)).collect();
-        return Ok((Format::Json(paths), Style::Json));
+        return Ok(Format::Json(args.field.iter().map(|path| ndjson::Path::new(path)).collect()));
     }
     let parse = |text: &String| {
         regex::bytes::Regex::new(text)
             .map_err(|error| CliError::input("--regex", error.to_string().replace('\n', " ")))
     };
     let regexes: Result<Vec<_>, _> = args.regex.iter().map(parse).collect();
-    Ok((Format::Text(regexes?), Style::Text))
-}
-
-/// Returns the delimiter: that of the option, else the one with which the first line has the columns,
-/// else that of the file's name, else the most frequent one.
-///
-/// # Errors
-/// If the option names white space, which is no delimiter of CSV.
-pub fn delimiter(args: &AnnotateArgs, first: &[u8]) -> Result<u8, CliError> {
-    match args.delimiter {
-        Some(Delimiter::Byte(byte)) => return Ok(byte),
-        None => {}
-        Some(_) => {
-            let problem =
-                "white space cannot separate the cells of CSV: use --regex for such lines";
-            return Err(CliError::input("--delimiter", problem));
-        }
-    }
-    let line = &first[..memchr(b'\n', first).unwrap_or(first.len())];
-    let has_names = |delimiter: &u8| {
-        let cells = cells(line, *delimiter);
-        args.column.iter().all(|name| cells.contains(name))
-    };
-    if let Some(delimiter) = DELIMITERS.iter().copied().find(has_names) {
-        return Ok(delimiter);
-    }
-    let name = args.input.to_string_lossy();
-    if Path::new(&*name).file_name().is_some_and(|name| name.to_string_lossy().contains(".tsv")) {
-        return Ok(b'\t');
-    }
-    let count = |delimiter: &u8| memchr_iter(*delimiter, line).count();
-    Ok(DELIMITERS.iter().copied().rev().max_by_key(count).unwrap_or(b','))
-}
-
-/// The cells of the first row, without quotes.
-fn cells(bytes: &[u8], delimiter: u8) -> Vec<String> {
-    if bytes.is_empty() {
-        return Vec::new();
-    }
-    let count = row(bytes, 0, delimiter, &[], &mut []).cells;
-    let all: Vec<usize> = (0..count).collect();
-    let mut found = vec![None::<Range<usize>>; count];
-    row(bytes, 0, delimiter, &all, &mut found);
-    let text = |cell: Range<usize>| {
-        let text = String::from_utf8_lossy(&bytes[cell]).into_owned();
-        match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
-            Some(inner) => inner.replace("\"\"", "\""),
-            None => text,
-        }
-    };
-    found.into_iter().flatten().map(text).collect()
-}
-
-impl Csv {
-    /// Reads the layout from the first row of a block.
-    ///
-    /// # Errors
-    /// If a column does not exist, or has a name that is not unique.
-    pub fn new(args: &AnnotateArgs, delimiter: u8, block: &[u8]) -> Result<Self, CliError> {
-        let first = cells(block, delimiter);
-        let mut order = Vec::new();
-        for name in &args.column {
-            order.push(column(name, &first, args.no_header)?);
-        }
-        let mut columns = order.clone();
-        columns.sort_unstable();
-        if let Some(twice) = columns.windows(2).find(|pair| pair[0] == pair[1]) {
-            let problem = format!("column {} is named twice", twice[0] + 1);
-            return Err(CliError::input("--column", problem));
-        }
-        let is_address = |column: &usize| {
-            first.get(*column).is_some_and(|cell| parse_cell(cell.as_bytes()).is_some())
-        };
-        let has_header = !args.no_header && !first.is_empty() && !columns.iter().any(is_address);
-        let header = has_header.then(|| {
-            let row = row(block, 0, delimiter, &[], &mut []);
-            block[..row.end].into()
-        });
-        let place = |column: &usize| columns.partition_point(|other| other < column);
-        let order = order.iter().map(place).collect();
-        Ok(Self { delimiter, columns, order, header, width: first.len() })
-    }
-
-    /// The number of the column of the input with a name.
-    fn name(&self, name: &str) -> Option<usize> {
-        let header = self.header.as_ref()?;
-        cells(header, self.delimiter).iter().position(|cell| cell == name)
-    }
-}
-
-/// The number of a column, from 0, by its name or number.
-fn column(name: &str, first: &[String], no_header: bool) -> Result<usize, CliError> {
-    let named = |(i, cell): (usize, &String)| (!no_header && cell == name).then_some(i);
-    let places: Vec<_> = first.iter().enumerate().filter_map(named).collect();
-    let failed = |problem: String| Err(CliError::input("--column", problem));
-    let shown = printable(name);
-    match (&places[..], name.parse::<usize>()) {
-        ([place], _) => Ok(*place),
-        ([one, two, ..], _) => failed(format!(
-            "columns {} and {} are both named '{shown}': give the number of one",
-            one + 1,
-            two + 1
-        )),
-        // Without a row there is nothing to annotate.
-        ([], _) if first.is_empty() => Ok(0),
-        ([], Ok(number)) if (1..=first.len()).contains(&number) => Ok(number - 1),
-        ([], Ok(number)) if number > 0 => {
-            failed(format!("column {number} does not exist: the first row has {}", first.len()))
-        }
-        _ if no_header => failed(format!("'{shown}' is no number, which --no-header needs")),
-        _ => {
-            let columns: Vec<_> = first.iter().map(|cell| printable(cell)).collect();
-            failed(format!(
-                "no column is named '{shown}'; the first row has: {}",
-                columns.join(", ")
-            ))
-        }
-    }
+    Ok(Format::Text(regexes?))
 }

@@ -1,14 +1,28 @@
-//! Columnar formats, recognised by the first bytes of the input.
+//! Formats that are recognised by the first bytes of the input, and text that is none of `annotate`.
 
 use std::path::Path;
 
-/// Beginnings of Parquet and Arrow files, and of an Arrow stream.
-const MAGIC: [(&[u8], Columnar); 3] = [
-    (b"PAR1", Columnar::Parquet),
-    (b"ARROW1", Columnar::ArrowFile),
+/// Beginnings of Parquet and Arrow files, of an Arrow stream, and of captures in both byte orders.
+const MAGIC: [(&[u8], Binary); 8] = [
+    (b"PAR1", Binary::Columnar(Columnar::Parquet)),
+    (b"ARROW1", Binary::Columnar(Columnar::ArrowFile)),
     // What each message begins with. It is not UTF-8, so that no text does.
-    (b"\xff\xff\xff\xff", Columnar::ArrowStream),
+    (b"\xff\xff\xff\xff", Binary::Columnar(Columnar::ArrowStream)),
+    (b"\xa1\xb2\xc3\xd4", Binary::Capture),
+    (b"\xd4\xc3\xb2\xa1", Binary::Capture),
+    (b"\xa1\xb2\x3c\x4d", Binary::Capture),
+    (b"\x4d\x3c\xb2\xa1", Binary::Capture),
+    (b"\x0a\x0d\x0d\x0a", Binary::Capture),
 ];
+
+/// A format without lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Binary {
+    /// Rows in columns.
+    Columnar(Columnar),
+    /// A packet capture: pcap or pcapng.
+    Capture,
+}
 
 /// A columnar format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +35,7 @@ pub enum Columnar {
     ArrowStream,
 }
 
-impl Columnar {
+impl Binary {
     /// Recognises the format by the first bytes.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, format)| *format)
@@ -31,7 +45,24 @@ impl Columnar {
     pub fn is_open(bytes: &[u8]) -> bool {
         MAGIC.iter().any(|(magic, _)| bytes.len() < magic.len() && magic.starts_with(bytes))
     }
+}
 
+/// The problem of an input that is no text of UTF-8 or of another superset of ASCII.
+pub fn foreign(bytes: &[u8]) -> Option<&'static str> {
+    const UTF_16: &str =
+        "the input is UTF-16: convert it first, for example with iconv -f UTF-16 -t UTF-8";
+    match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some(UTF_16),
+        // Characters of ASCII, each with a zero byte.
+        [0, 1..=255, 0, 1..=255, ..] | [1..=255, 0, 1..=255, 0, ..] => Some(UTF_16),
+        _ if bytes.get(257..262) == Some(b"ustar") => {
+            Some("the input is a tar archive: write the file in it to standard input with tar -xOf")
+        }
+        _ => None,
+    }
+}
+
+impl Columnar {
     /// Returns the format that the extension of an output's name means.
     pub fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
@@ -55,17 +86,30 @@ impl Columnar {
 
 #[cfg(test)]
 mod tests {
-    use super::Columnar;
+    use super::*;
 
     #[test]
     fn formats_are_recognised_by_as_few_bytes_as_possible() {
-        assert_eq!(Columnar::of(b"PAR1\x15"), Some(Columnar::Parquet));
-        assert_eq!(Columnar::of(b"ARROW1\0\0"), Some(Columnar::ArrowFile));
-        assert_eq!(Columnar::of(b"\xff\xff\xff\xff\x10"), Some(Columnar::ArrowStream));
-        assert_eq!(Columnar::of(b"PARIS,192.0.2.1"), None);
-        for (bytes, open) in [(&b""[..], true), (b"PA", true), (b"ARROW", true), (b"PARI", false)] {
-            assert_eq!(Columnar::is_open(bytes), open);
+        let columnar = [
+            (&b"PAR1\x15"[..], Columnar::Parquet),
+            (b"ARROW1\0\0", Columnar::ArrowFile),
+            (b"\xff\xff\xff\xff\x10", Columnar::ArrowStream),
+        ];
+        for (bytes, format) in columnar {
+            assert_eq!(Binary::of(bytes), Some(Binary::Columnar(format)));
         }
-        assert!(!Columnar::is_open(b"1"));
+        assert_eq!(Binary::of(b"\n\r\r\n\0"), Some(Binary::Capture));
+        assert_eq!(Binary::of(b"PARIS,192.0.2.1"), None);
+        let open = [
+            (&b""[..], true),
+            (b"PA", true),
+            (b"ARROW", true),
+            (b"\n", true),
+            (b"PARI", false),
+            (b"1", false),
+        ];
+        for (bytes, open) in open {
+            assert_eq!(Binary::is_open(bytes), open);
+        }
     }
 }

@@ -18,26 +18,43 @@ use crate::output::{plural, warn};
 use crate::progress::Progress;
 use crate::{pipeline, prefix_data};
 
-/// Something that is added to a line.
+/// A column that is added.
 pub struct Added {
-    /// Its name in the prefix data, or that of `--prefix-as`.
+    /// Its name in the prefix data, or that of `--prefix-as` or `--flag`.
     pub name: String,
     from: From,
+    /// The text of a cell without a value.
+    nothing: Vec<u8>,
 }
 
 enum From {
     /// A column of a table, with the texts of its rows by the rows' numbers.
-    Rows {
-        table: usize,
-        #[cfg(feature = "columnar")]
-        column: usize,
-        texts: Texts,
-    },
+    Rows { table: usize, column: usize, texts: Texts, ty: ColumnType },
     /// The longest matching prefix of all tables.
     Prefix,
+    /// Whether a prefix matches.
+    Flag,
 }
 
-/// What is added to one address.
+impl Added {
+    /// Whether it is a column of the prefix data.
+    pub fn is_column(&self) -> bool {
+        matches!(self.from, From::Rows { .. })
+    }
+
+    /// Its type in the header of a log of Zeek.
+    pub fn zeek_type(&self) -> &'static str {
+        match self.from {
+            From::Rows { ty: ColumnType::U64, .. } => "count",
+            From::Rows { ty: ColumnType::I64, .. } => "int",
+            From::Rows { ty: ColumnType::F64, .. } => "double",
+            From::Prefix => "subnet",
+            _ => "string",
+        }
+    }
+}
+
+/// The value that is added for one address.
 pub enum Value {
     /// Nothing: no prefix matches.
     Nothing,
@@ -45,6 +62,8 @@ pub enum Value {
     Row(u32),
     /// The longest matching prefix.
     Prefix(IpPrefix),
+    /// Whether a prefix matches.
+    Flag(bool),
 }
 
 /// Texts one after the other, and where each ends.
@@ -55,8 +74,8 @@ struct Texts {
 }
 
 impl Texts {
-    /// Writes the cells of a column.
-    fn new(table: &FileTable, column: usize, style: Style) -> Self {
+    /// Writes the cells of a column; `nothing` is the text of an empty one.
+    fn new(table: &FileTable, column: usize, style: Style, nothing: &[u8]) -> Self {
         let mut texts = Self::default();
         #[cfg(feature = "columnar")]
         if style == Style::Typed {
@@ -64,7 +83,10 @@ impl Texts {
         }
         for number in 0..table.row_count() as u32 {
             let cell = table.row_at(number).map_or(Cell::Null, |row| row.get(column));
-            write_cell(cell, style, &mut texts.bytes);
+            match cell {
+                Cell::Null => texts.bytes.extend_from_slice(nothing),
+                cell => write_cell(cell, style, &mut texts.bytes),
+            }
             texts.ends.push(texts.bytes.len());
         }
         texts
@@ -89,24 +111,28 @@ pub struct Tables {
 pub type Matches<'a> = &'a [Option<NextHopId>];
 
 impl Tables {
-    /// Loads the tables of the command line and chooses what to add.
+    /// Loads the tables of the command line and chooses the columns to add; `empty` is the text of a cell
+    /// without a value.
     ///
     /// # Errors
     /// If a file cannot be loaded, or a column does not exist or is in two tables.
-    pub fn load(args: &AnnotateArgs, style: Style) -> Result<Self, CliError> {
+    pub fn load(args: &AnnotateArgs, style: Style, empty: &[u8]) -> Result<Self, CliError> {
         let prefixes = args.prefix_as.is_some();
         let tables = compiled(args, prefixes)?;
         let mut added = Vec::new();
-        let filters = args.matching || args.no_match;
+        let filters = args.filters();
         if !filters || !args.add.is_empty() || !args.names.is_empty() {
-            added = choose(&tables, &args.add, style)?;
+            added = choose(args, &tables, style, empty)?;
         }
-        if let Some(name) = &args.prefix_as {
-            added.push(Added { name: name.clone(), from: From::Prefix });
+        for (name, from) in [(&args.prefix_as, From::Prefix), (&args.flag, From::Flag)] {
+            if let Some(name) = name.clone() {
+                let nothing = nothing(args, style, empty, ColumnType::String);
+                added.push(Added { name, from, nothing });
+            }
         }
         if added.is_empty() && !filters {
             return Err(CliError::new(
-                "the prefix data have no columns to add: name the prefix with --prefix-as, or filter lines with --match",
+                "the prefix data have no columns to add: add the prefix with --prefix-as or a flag with --flag, or filter lines with --match",
             ));
         }
         Ok(Self { tables, added, style })
@@ -128,17 +154,22 @@ impl Tables {
         each.collect()
     }
 
-    /// The table and the number of the column that what is added number `i` comes from; `None` for the
-    /// prefix.
+    /// The table and the number of the column of added column `i`; `None` for the prefix and the flag.
     #[cfg(feature = "columnar")]
     pub fn column(&self, i: usize) -> Option<(&FileTable, usize)> {
         match self.added[i].from {
             From::Rows { table, column, .. } => Some((&self.tables[table], column)),
-            From::Prefix => None,
+            From::Prefix | From::Flag => None,
         }
     }
 
-    /// What is added number `i` for the matches of an address.
+    /// Whether added column `i` is the flag.
+    #[cfg(feature = "columnar")]
+    pub fn is_flag(&self, i: usize) -> bool {
+        matches!(self.added[i].from, From::Flag)
+    }
+
+    /// The value of added column `i` for one address.
     #[inline]
     pub fn value(&self, i: usize, matches: Matches<'_>) -> Value {
         match &self.added[i].from {
@@ -152,32 +183,74 @@ impl Tables {
                 let longest = prefixes.map(|(prefix, _)| prefix).max_by_key(|prefix| prefix.len());
                 longest.map_or(Value::Nothing, Value::Prefix)
             }
+            From::Flag => Value::Flag(matches.iter().any(Option::is_some)),
         }
     }
 
-    /// Writes what is added number `i` for the matches of an address.
+    /// Writes added column `i` for one address.
     #[inline]
     pub fn write(&self, i: usize, matches: Matches<'_>, out: &mut Vec<u8>) {
-        match (self.value(i, matches), &self.added[i].from) {
+        let added = &self.added[i];
+        match (self.value(i, matches), &added.from) {
             (Value::Row(number), From::Rows { texts, .. }) => {
                 out.extend_from_slice(texts.get(number));
             }
             (Value::Prefix(prefix), _) => write_prefix(prefix, self.style, out),
-            _ => self.write_nothing(out),
+            (Value::Flag(flag), _) => out.extend_from_slice(if flag { b"true" } else { b"false" }),
+            _ => out.extend_from_slice(&added.nothing),
         }
     }
 
-    /// Writes an empty cell.
-    #[inline]
-    pub fn write_nothing(&self, out: &mut Vec<u8>) {
-        if self.style == Style::Json {
-            out.extend_from_slice(b"null");
+    /// Writes added column `i` for one address without the delimited text's quotes, as a part of a cell.
+    pub fn write_bare(&self, i: usize, matches: Matches<'_>, out: &mut Vec<u8>) {
+        match (self.value(i, matches), &self.added[i].from) {
+            (Value::Row(number), From::Rows { table, column, .. }) => {
+                let row = self.tables[*table].row_at(number);
+                let cell = row.as_ref().map_or(Cell::Null, |row| row.get(*column));
+                write_cell(cell, Style::Printable, out);
+            }
+            _ => self.write(i, matches, out),
         }
+    }
+
+    /// Writes a text as a cell.
+    pub fn write_text(&self, text: &str, out: &mut Vec<u8>) {
+        write_cell(Cell::String(text), self.style, out);
+    }
+
+    /// Whether other tables add the same columns.
+    pub fn adds_as(&self, other: &Self) -> bool {
+        let names = |tables: &Self| -> Vec<_> {
+            tables.added.iter().map(|added| added.name.clone()).collect()
+        };
+        names(self) == names(other)
     }
 }
 
+/// The text of a cell without a value: that of `--default`, as a number where the column has numbers, else
+/// the format's.
+fn nothing(args: &AnnotateArgs, style: Style, empty: &[u8], ty: ColumnType) -> Vec<u8> {
+    let mut text = Vec::new();
+    match (&args.default, style) {
+        (None, _) => text.extend_from_slice(empty),
+        (Some(number), Style::Json)
+            if ty != ColumnType::String && number.parse::<serde_json::Number>().is_ok() =>
+        {
+            text.extend_from_slice(number.as_bytes());
+        }
+        (Some(value), _) => write_cell(Cell::String(value), style, &mut text),
+    }
+    text
+}
+
 /// The columns named, or all, with the texts of their rows.
-fn choose(tables: &[FileTable], names: &[String], style: Style) -> Result<Vec<Added>, CliError> {
+fn choose(
+    args: &AnnotateArgs,
+    tables: &[FileTable],
+    style: Style,
+    empty: &[u8],
+) -> Result<Vec<Added>, CliError> {
+    let names = &args.add;
     let all = || tables.iter().flat_map(|table| table.columns()).map(|column| &*column.name);
     let wanted: Vec<&str> = match names.is_empty() {
         true => all().collect(),
@@ -204,14 +277,11 @@ fn choose(tables: &[FileTable], names: &[String], style: Style) -> Result<Vec<Ad
                 ),
             ));
         }
-        let texts = Texts::new(&tables[table], column, style);
-        let from = From::Rows {
-            table,
-            #[cfg(feature = "columnar")]
-            column,
-            texts,
-        };
-        added.push(Added { name: name.to_owned(), from });
+        let ty = tables[table].columns()[column].ty;
+        let nothing = nothing(args, style, empty, ty);
+        let texts = Texts::new(&tables[table], column, style, &nothing);
+        let from = From::Rows { table, column, texts, ty };
+        added.push(Added { name: name.to_owned(), from, nothing });
     }
     Ok(added)
 }

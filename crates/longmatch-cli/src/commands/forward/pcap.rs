@@ -17,6 +17,7 @@ use crate::args::ForwardArgs;
 use crate::error::CliError;
 use crate::input::options;
 use crate::output::warn;
+use crate::target;
 
 /// The MTU of the ports.
 const MTU: u32 = 1500;
@@ -38,7 +39,7 @@ pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
     }
     let pairs: Vec<_> = args.interfaces.iter().map(|text| pair(text)).collect::<Result<_, _>>()?;
     let outputs: Vec<_> = pairs.iter().map(|pair| &pair.to).chain(&args.kernel_capture).collect();
-    distinct(&pairs, &outputs)?;
+    distinct(args, &pairs, &outputs)?;
     // Before an output is overwritten. A pipe may be opened once only.
     for Pair { from, .. } in &pairs {
         let unusable =
@@ -75,17 +76,17 @@ fn pair(text: &str) -> Result<Pair, CliError> {
 }
 
 /// Refuses outputs that would overwrite an input or each other.
-fn distinct(pairs: &[Pair], outputs: &[&PathBuf]) -> Result<(), CliError> {
-    let same = |a: &Path, b: &Path| match (fs::canonicalize(a), fs::canonicalize(b)) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => a == b,
-    };
+fn distinct(args: &ForwardArgs, pairs: &[Pair], outputs: &[&PathBuf]) -> Result<(), CliError> {
     for (place, output) in outputs.iter().enumerate() {
+        let others = &outputs[..place];
         let is_device = fs::metadata(output).is_ok_and(|it| !it.is_file());
-        let again = outputs[..place].iter().any(|other| same(other, output)) && !is_device;
-        if again || pairs.iter().any(|pair| same(&pair.from, output)) {
-            let problem =
-                "the capture to write is another capture of this command: name a new file";
+        let again = target::refuse_inputs(output, others.iter().map(|path| &***path)).is_err();
+        let routes = args.routes.files.iter().chain(&args.routes.table);
+        let inputs = pairs.iter().map(|pair| &pair.from).chain(routes).map(|path| &**path);
+        if target::refuse_inputs(output, inputs).is_err()
+            || (again || others.contains(output)) && !is_device
+        {
+            let problem = "the capture to write is another file of this command: name a new one";
             return Err(CliError::input(output.display(), problem));
         }
     }

@@ -279,7 +279,7 @@ fn wrong_arguments_are_explained() {
         let message = format!("--interface {name}: {pair}");
         assert_error(&format!("--io pcap -i {name} -r $ROUTES"), &message);
     }
-    let again = "the capture to write is another capture of this command: name a new file";
+    let again = "the capture to write is another file of this command: name a new one";
     assert_error("--io pcap -r $ROUTES -i $IN=$IN", &format!("$IN: {again}"));
     assert_error("--io pcap -r $ROUTES -i $IN=$OUT $IN=$OUT", &format!("$OUT: {again}"));
     let kernel = "--io pcap -r $ROUTES -i $IN=$OUT --kernel-capture $OUT";

@@ -27,9 +27,10 @@ use crate::error::CliError;
 pub struct Plan {
     columns: Vec<AddressColumn>,
     /// What the columns are called in messages.
-    sources: Vec<String>,
+    pub sources: Vec<String>,
     tables: Tables,
-    /// The values of each added column of a table, by the numbers of its rows; `None` for prefixes.
+    /// The values of each added column of a table, by the numbers of its rows; `None` for prefixes and
+    /// flags.
     values: Vec<Option<ArrayRef>>,
     /// The schema with what is added.
     pub schema: SchemaRef,
@@ -60,13 +61,16 @@ impl Plan {
         let values = values?;
         let names = plan::names(args, &args.column, true, &tables)?;
         let mut fields: Vec<_> = input.fields().iter().cloned().collect();
-        let types = values.iter().cycle();
-        for (name, values) in names.into_iter().zip(types) {
+        let types = values.iter().enumerate().cycle();
+        for (name, (i, values)) in names.into_iter().zip(types) {
             if let Some(taken) = input.fields().iter().position(|field| *field.name() == name) {
                 return Err(plan::taken_name(&name, taken));
             }
-            let data_type =
-                values.as_ref().map_or(DataType::Utf8, |values| values.data_type().clone());
+            let data_type = match values {
+                Some(values) => values.data_type().clone(),
+                None if tables.is_flag(i) => DataType::Boolean,
+                None => DataType::Utf8,
+            };
             fields.push(Arc::new(Field::new(name, data_type, true)));
         }
         let source = |name: &String| format!("column '{}'", printable(name));
@@ -76,7 +80,7 @@ impl Plan {
             tables,
             values,
             schema: Arc::new(Schema::new_with_metadata(fields, input.metadata().clone())),
-            only_matching: (args.matching || args.no_match).then_some(args.matching),
+            only_matching: args.filters().then_some(args.matching),
             strict: args.strict,
         })
     }
@@ -129,6 +133,7 @@ impl Plan {
             addresses.push(addr);
         }
         counts.ipv6 += addresses.ipv6.len() as u64;
+        counts.addresses += (addresses.ipv4.len() + addresses.ipv6.len()) as u64;
         let ids = self.tables.lookup(&addresses.ipv4, &addresses.ipv6);
         let tables = self.tables.len();
         let mut matches: Vec<Option<NextHopId>> = vec![None; cells.len() * tables];
@@ -139,9 +144,17 @@ impl Plan {
         }
         let added = self.values.iter().enumerate().map(|(i, values)| match values {
             Some(values) => self.rows(i, values, &matches),
+            None if self.tables.is_flag(i) => Ok(self.flags(&matches)),
             None => self.prefixes(i, &matches),
         });
         added.collect()
+    }
+
+    /// Whether a prefix matches.
+    fn flags(&self, matches: &[Option<NextHopId>]) -> ArrayRef {
+        let rows = matches.chunks_exact(self.tables.len());
+        let flags = rows.map(|matches| Some(matches.iter().any(Option::is_some)));
+        Arc::new(flags.collect::<BooleanArray>())
     }
 
     /// The values of the matched rows.

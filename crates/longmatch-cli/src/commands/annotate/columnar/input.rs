@@ -11,9 +11,8 @@ use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderB
 use parquet::basic::Compression;
 use parquet::file::metadata::ParquetMetaData;
 
+use super::super::input::{Counted, Input, open_file};
 use super::super::recognise::Columnar;
-use super::super::{Counted, Input, open_file};
-use crate::args::AnnotateArgs;
 use crate::error::CliError;
 use crate::input::is_stdin;
 
@@ -46,12 +45,12 @@ impl Source {
     ///
     /// # Errors
     /// If the input is damaged or cannot be read.
-    pub fn open(args: &AnnotateArgs, input: Input, format: Columnar) -> Result<Self, CliError> {
+    pub fn open(input: Input, format: Columnar) -> Result<Self, CliError> {
         let name = input.name.clone();
         // The readers check what they read; if one panics nevertheless, the panic is an error.
         let opened = catch_unwind(AssertUnwindSafe(|| match format {
-            Columnar::Parquet => Self::parquet(seekable(args, input)?),
-            Columnar::ArrowFile => Self::arrow_file(args, input),
+            Columnar::Parquet => Self::parquet(seekable(input)?),
+            Columnar::ArrowFile => Self::arrow_file(input),
             Columnar::ArrowStream => {
                 let (first, rest) = input.blocks.into_parts();
                 let reader =
@@ -83,9 +82,9 @@ impl Source {
         })
     }
 
-    fn arrow_file(args: &AnnotateArgs, input: Input) -> Result<Self, ArrowError> {
+    fn arrow_file(input: Input) -> Result<Self, ArrowError> {
         let count = input.read.clone();
-        let file = seekable(args, input)?;
+        let file = seekable(input)?;
         count.store(0, std::sync::atomic::Ordering::Relaxed);
         let reader = FileReader::try_new(BufReader::new(Counted { inner: file, count }), None)?;
         Ok(Self::arrow(reader.schema(), reader))
@@ -142,10 +141,10 @@ fn batch_rows(metadata: &ParquetMetaData) -> usize {
 }
 
 /// The input as a file that can be read anywhere: itself, or a temporary file with its bytes.
-fn seekable(args: &AnnotateArgs, input: Input) -> Result<File, ArrowError> {
+fn seekable(input: Input) -> Result<File, ArrowError> {
     let is_plain = input.size.is_some() && input.blocks.reader().codec().is_none();
-    if is_plain && !is_stdin(&args.input) {
-        return Ok(open_file(&args.input)?);
+    if is_plain && !is_stdin(&input.path) {
+        return Ok(open_file(&input.path)?);
     }
     #[cfg(unix)]
     if is_plain {

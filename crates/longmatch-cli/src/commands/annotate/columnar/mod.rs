@@ -10,7 +10,7 @@ mod output;
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use arrow_array::RecordBatch;
@@ -21,10 +21,12 @@ use self::batch::{AnnotatedBatch, Plan};
 use self::input::{Batches, Source};
 use self::output::{Encoded, RowGroups, Writer};
 use super::block::Counts;
-use super::output::Output;
+use super::hints;
+use super::input::Input;
+use super::output::{Output, rate};
 use super::recognise::Columnar;
+use super::signals::Signals;
 use super::tables::Tables;
-use super::{Input, rate, summary};
 use crate::args::AnnotateArgs;
 use crate::cells::Style;
 use crate::error::{CliError, Outcome, Status};
@@ -35,19 +37,16 @@ use crate::progress::Progress;
 ///
 /// # Errors
 /// As [`super::run`].
-pub fn run(
-    args: &AnnotateArgs,
-    input: Input,
-    format: Columnar,
-    interrupted: &AtomicBool,
-) -> Outcome {
+pub fn run(args: &AnnotateArgs, input: Input, format: Columnar, signals: &Signals) -> Outcome {
     let (name, size, read) = (input.name.clone(), input.size, input.read.clone());
-    let source = Source::open(args, input, format)?;
+    let source = Source::open(input, format)?;
     check_options(args, &name, format, &source.schema)?;
-    let plan = Plan::new(args, &source.schema, Tables::load(args, Style::Typed)?)?;
+    let plan = Plan::new(args, &source.schema, Tables::load(args, Style::Typed, b"")?)?;
+    let sources = plan.sources.clone();
     let to = output::format(args.output.as_deref(), format)?;
+    signals.catch()?;
     let mut writer = Writer::new(args, to, &source, &plan.schema)?;
-    let mut output = Output::open_whole(args.output.as_deref(), &args.input)?;
+    let mut output = Output::open(args)?;
     let by_rows = source.rows.is_some();
     let total = source.rows.or(size);
     let on_terminal = io::stdout().is_terminal() && args.output.is_none();
@@ -55,11 +54,12 @@ pub fn run(
     let mut progress = (!on_terminal).then(|| Progress::new("annotating", total, unit));
     let started = Instant::now();
     // Rows that a filter leaves are collected until they are enough for a row group.
-    let groups = if args.matching || args.no_match { None } else { writer.groups() };
+    let groups = if args.filters() { None } else { writer.groups() };
     let mut counts = Counts::default();
     let sink = |step| {
         if let Step::Result(Annotated { encoded, counts: more, problem, error }) = step {
-            if let Some(error) = error {
+            // An interrupted reader fails.
+            if let Some(error) = error.filter(|_| !signals.interrupted()) {
                 return Err(input::damaged(&name, format, &error));
             }
             if let Some((before, problem)) = problem {
@@ -77,10 +77,10 @@ pub fn run(
             progress.describe(&rate(counts.rows, started));
             progress.set(if by_rows { counts.rows } else { read.load(Ordering::Relaxed) });
         }
-        if interrupted.load(Ordering::Relaxed) {
-            let result = match args.output {
-                Some(_) => "nothing is written",
-                None => "the output has no end",
+        if signals.interrupted() {
+            let result = match output.replaces() {
+                true => "nothing is written",
+                false => "the output has no end",
             };
             return Err(CliError::new(format!("interrupted after {} rows: {result}", counts.rows)));
         }
@@ -96,9 +96,9 @@ pub fn run(
         sink,
     )?;
     output.write(&writer.finish()?)?;
-    output.finish(args.output.as_deref())?;
-    summary(args, counts);
-    Ok(Status::ok_if(!(args.matching || args.no_match) || counts.printed > 0))
+    hints::counts(args, &name, &sources, counts)?;
+    output.finish()?;
+    Ok(Status::ok_if(!args.filters() || counts.printed > 0))
 }
 
 /// Refuses options of text.
@@ -114,6 +114,9 @@ fn check_options(
         ("--regex", !args.regex.is_empty()),
         ("--delimiter", args.delimiter.is_some()),
         ("--no-header", args.no_header),
+        ("--any", args.any),
+        ("--default", args.default.is_some()),
+        ("--count", args.count),
     ];
     if let Some((option, _)) = of_text.iter().find(|(_, given)| *given) {
         let problem =

@@ -29,7 +29,7 @@ const GROUP_BYTES: usize = 32 << 20;
 /// If the name is that of a compressed file.
 pub fn format(path: Option<&Path>, input: Columnar) -> Result<Columnar, CliError> {
     let extension = path.and_then(Path::extension).and_then(|extension| extension.to_str());
-    if let Some(extension @ ("gz" | "bz2" | "zst" | "zstd")) = extension {
+    if let Some(extension @ ("gz" | "bz2" | "zst" | "zstd" | "xz")) = extension {
         return Err(CliError::input(
             "--output",
             format_args!(
@@ -256,8 +256,8 @@ fn parquet_codec(args: &AnnotateArgs, source: &Source) -> Result<Codec, CliError
         Some(Compression::None) => Codec::UNCOMPRESSED,
         Some(Compression::Gzip) => Codec::GZIP(GzipLevel::default()),
         Some(Compression::Zstd) => Codec::ZSTD(ZstdLevel::default()),
-        Some(Compression::Bzip2) => {
-            let problem = "Parquet has no bzip2: choose none, gzip or zstd";
+        Some(Compression::Bzip2 | Compression::Xz) => {
+            let problem = "Parquet has neither bzip2 nor xz: choose none, gzip or zstd";
             return Err(CliError::input("--compress", problem));
         }
     })
@@ -269,7 +269,7 @@ fn ipc_options(args: &AnnotateArgs) -> Result<IpcWriteOptions, CliError> {
         None | Some(Compression::None) => None,
         Some(Compression::Zstd) => Some(arrow_ipc::CompressionType::ZSTD),
         Some(_) => {
-            let problem = "Arrow has neither gzip nor bzip2: choose none or zstd";
+            let problem = "Arrow has neither gzip, bzip2 nor xz: choose none or zstd";
             return Err(CliError::input("--compress", problem));
         }
     };

@@ -1,9 +1,12 @@
 //! `longmatch annotate`, run as a process.
 
+mod inputs;
+#[cfg(target_os = "linux")]
+mod signals;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
-use std::time::Duration;
 
 use crate::common::{Dir, Ended, longmatch, run, run_with};
 
@@ -102,11 +105,7 @@ fn columns_by_number_name_and_delimiter() {
     let two = output(&["--column", "dst,src", "--add", "asn"], input);
     assert_eq!(two, "src\tdst\tdst_asn\tsrc_asn\n10.1.0.1\t10.9.0.1\t64501\t64500\n");
     let named = output(&["--column", "2", "--add", "site,asn", "--as", "S,N"], input);
-    assert_eq!(
-        named,
-        "src\tdst\tS\tN\n10.1.0.1\t10.9.0.1\tlab, \"\"north\"\"\t64501\n"
-            .replace("lab, \"\"north\"\"", "\"lab, \"\"north\"\"\"")
-    );
+    assert_eq!(named, "src\tdst\tS\tN\n10.1.0.1\t10.9.0.1\tlab, \"north\"\t64501\n");
     assert_eq!(output(&["-c", "1", "--add", "asn"], "10.1.0.1;x\n"), "10.1.0.1;x;64500\n");
     assert_eq!(
         output(&["-c", "1", "--add", "asn", "-d", "bar"], "a,b|c\n10.0.0.1|1\n"),
@@ -265,7 +264,8 @@ fn mistakes_are_explained() {
         ),
         (&["-c", "ip", "--as", "a"], "ip\n", "--as: 1 names for 2 added columns"),
         (&["--regex", "("], "", "--regex: "),
-        (&["-c", "ip", "-d", "space"], "ip\n", "--delimiter: white space cannot separate"),
+        (&["--count"], "", "--count needs --match or --no-match"),
+        (&["-o", "out.lz4"], "", "out.lz4: no such file is written: name it .gz"),
         (&["-c", "ip", "--no-header"], "ip\n", "--column: 'ip' is no number"),
     ];
     for (args, input, expected) in cases {
@@ -273,10 +273,6 @@ fn mistakes_are_explained() {
         assert_eq!((ended.code, &*ended.stdout), (2, ""), "{args:?}");
         assert!(ended.stderr.contains(expected), "{args:?}: {}", ended.stderr);
     }
-    let file = dir.file("in.csv", "ip\n10.0.0.1\n");
-    let ended = sites(&dir, &["-c", "ip", "-o", &file, &file], "");
-    assert!(ended.stderr.contains("the output is the input"), "{}", ended.stderr);
-    assert_eq!(fs::read_to_string(&file).unwrap(), "ip\n10.0.0.1\n");
 }
 
 #[test]
@@ -284,7 +280,7 @@ fn compressed_in_and_out() {
     let dir = Dir::new();
     let plain: String = (0..5000).map(|i| format!("10.{}.0.1,{i}\n", i % 11)).collect();
     let expected = output(&["-c", "1"], &plain);
-    for name in ["x.csv.gz", "x.csv.bz2", "x.csv.zst"] {
+    for name in ["x.csv.gz", "x.csv.bz2", "x.csv.zst", "x.csv.xz"] {
         let (packed, back) = (dir.path(name), dir.path(&format!("back-{name}")));
         let ended =
             sites(&dir, &["-c", "1", "--add", "asn", "-o", &packed, "--block", "10000"], &plain);
@@ -433,34 +429,6 @@ mod linux {
         let written = fs::read_to_string(&out).unwrap();
         assert!(written.starts_with("before\n10.0.0.1") && written.ends_with("\toffice\n"));
         assert!(written.len() > 80_000, "{}", written.len());
-    }
-
-    #[test]
-    fn an_interrupt_leaves_whole_lines_and_a_message() {
-        let dir = Dir::new();
-        let routes = dir.file("sites.csv", SITES);
-        let out = dir.path("out.txt");
-        let mut child = longmatch(&["annotate", "--routes", &routes, "--add", "asn", "-o", &out])
-            .stdin(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut input = child.stdin.take().unwrap();
-        input.write_all(b"10.0.0.1\n10.9.0.1\nhalf of a li").unwrap();
-        while fs::read_to_string(&out).unwrap_or_default().is_empty() {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        let pid = rustix::process::Pid::from_child(&child);
-        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-        let ended = child.wait_with_output().unwrap();
-        drop(input);
-        assert_eq!(ended.status.code(), Some(2));
-        let message = String::from_utf8(ended.stderr).unwrap();
-        assert!(
-            message.contains("interrupted after 2 rows: the output ends with a whole line"),
-            "{message}"
-        );
-        assert_eq!(fs::read_to_string(&out).unwrap(), "10.0.0.1\t64500\n10.9.0.1\t64501\n");
     }
 
     /// A stream of 200 MB, or of 10 GB with `LONGMATCH_PROVE`, in constant memory.

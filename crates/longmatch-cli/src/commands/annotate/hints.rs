@@ -1,0 +1,129 @@
+//! Inputs that are not what the options say, and rows without addresses: errors, and hints that say what to
+//! write.
+
+use longmatch_feed::printable;
+use longmatch_feed::scan::address::parse_cell;
+use longmatch_feed::scan::ndjson;
+
+use super::block::Counts;
+use super::csv::cells;
+use super::plan::{ANY_PLACE, Format};
+use crate::args::AnnotateArgs;
+use crate::error::CliError;
+use crate::lines::lines;
+use crate::output::{plural, warn};
+
+/// Checks the first lines of an input.
+///
+/// # Errors
+/// If the input is JSON but not one object a line, or is read as text but is NDJSON.
+pub fn check(
+    args: &AnnotateArgs,
+    name: &str,
+    format: &Format,
+    bytes: &[u8],
+) -> Result<(), CliError> {
+    let failed = |problem: &str| Err(CliError::input(name, problem));
+    let first = lines(bytes)
+        .map(|(start, end, _)| &bytes[start..end])
+        .find(|line| !line.trim_ascii().is_empty());
+    let Some(first) = first else { return Ok(()) };
+    let is_whole = bytes.contains(&b'\n');
+    let scanned = || ndjson::scan(first, &[], &mut []);
+    match format {
+        Format::Json(_) if first.trim_ascii_start().starts_with(b"[") => failed(
+            "the input is a JSON array, not one object a line: write its elements with jq -c '.[]'",
+        ),
+        Format::Json(_)
+            if is_whole
+                && first.trim_ascii_start().starts_with(b"{")
+                && scanned().is_err_and(|damage| damage.at == first.len()) =>
+        {
+            failed(
+                "the first line is a part of a JSON object: write each object on one line with jq -c . (the elements of an array in it: jq -c '.Records[]')",
+            )
+        }
+        Format::Text(regexes) if args.adds() && regexes.is_empty() => {
+            if first.starts_with(b"{") && scanned().is_ok() {
+                let keys = keys(first).join(", ");
+                return failed(&format!(
+                    "the input is NDJSON: name the field with the address with --field; the first line has: {keys}"
+                ));
+            }
+            if let Some(column) = csv_column(bytes) {
+                warn(format_args!(
+                    "{}: the input looks like CSV: --column {column} adds cells to its rows; now each line gets cells after a TAB",
+                    printable(name)
+                ));
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The keys of an object.
+fn keys(line: &[u8]) -> Vec<String> {
+    let object = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(line);
+    object.unwrap_or_default().keys().map(|key| printable(key).into_owned()).collect()
+}
+
+/// The number of the column with addresses, from 1, if the first two lines look like delimited text.
+fn csv_column(bytes: &[u8]) -> Option<usize> {
+    let mut lines = lines(bytes).map(|(start, end, _)| &bytes[start..end]);
+    let (first, second) = (lines.next()?, lines.next()?);
+    [b',', b';'].into_iter().find_map(|delimiter| {
+        let [first, second] = [first, second].map(|line| cells(line, delimiter));
+        let is_address = |cell: &String| parse_cell(cell.as_bytes()).is_some();
+        let column = second.iter().position(is_address)?;
+        let has_header = !first.iter().any(is_address);
+        let same = first.len() == second.len() && second.len() > 1;
+        (same && (has_header || is_address(&first[column]))).then_some(column + 1)
+    })
+}
+
+/// Prints on standard error the number of rows of an input that could not be annotated.
+///
+/// # Errors
+/// If no row has an address, and a cell has something else.
+pub fn counts(
+    args: &AnnotateArgs,
+    name: &str,
+    sources: &[String],
+    counts: Counts,
+) -> Result<(), CliError> {
+    let filters = args.filters();
+    let is_text = sources == [ANY_PLACE];
+    let shown = printable(name);
+    let Counts { rows, missing, bad, addresses, ragged, ipv6, .. } = counts;
+    let all = plural(rows, "row");
+    if rows > 0 && addresses == 0 && bad > 0 && !is_text {
+        let sources = sources.join(", ");
+        return Err(CliError::input(
+            name,
+            format_args!(
+                "no address in {sources} of {all}: {bad} bad, {missing} missing (--strict shows the first)"
+            ),
+        ));
+    }
+    if missing + bad > 0 && !(filters && is_text) {
+        let hint = match addresses {
+            0 => "is there an address in another column, field or place of the line?",
+            _ => "nothing was added for them (--strict stops at the first)",
+        };
+        let missing = format!("{missing} missing address{}", if missing == 1 { "" } else { "es" });
+        warn(format_args!("{shown}: {missing}, {bad} bad, in {all}: {hint}"));
+    }
+    let embedded = args.routes.is_empty() && args.tables.is_empty();
+    if embedded && ipv6 > 0 && !filters {
+        let addresses = format!("{ipv6} IPv6 address{}", if ipv6 == 1 { "" } else { "es" });
+        warn(format_args!(
+            "{shown}: {addresses} without an asn: the embedded IPv6 table has none; give one with --routes"
+        ));
+    }
+    if ragged > 0 {
+        let ragged = plural(ragged, "row");
+        warn(format_args!("{shown}: {ragged} with more or fewer cells than the first row"));
+    }
+    Ok(())
+}

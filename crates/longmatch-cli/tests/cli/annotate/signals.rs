@@ -1,0 +1,260 @@
+//! Signals during `annotate`, and the files that it writes.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::symlink;
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::{SITES, sites};
+use crate::common::{Dir, longmatch, run, run_with};
+
+/// A running `annotate` whose input stays open.
+struct Running {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Running {
+    fn new(dir: &Dir, args: &[&str]) -> Self {
+        let routes = dir.file("sites.csv", SITES);
+        let mut child =
+            longmatch(&[&["annotate", "--routes", &routes, "--add", "asn"], args].concat())
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+        let input = child.stdin.take().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        Self { child, input, output }
+    }
+
+    fn write(&mut self, text: &str) {
+        self.input.write_all(text.as_bytes()).unwrap();
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        line
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
+    /// Whether the command has a handler of a signal.
+    fn catches(&self, signal: Signal) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(mask.trim(), 16).unwrap() >> (signal.as_raw() - 1) & 1 == 1
+    }
+
+    /// Waits for the end, although the input is open; returns the status and the messages.
+    fn end(mut self) -> (ExitStatus, String) {
+        let started = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if started.elapsed() > Duration::from_secs(60) {
+                self.child.kill().unwrap();
+                panic!("the first signal did not end it");
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        let mut messages = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut messages).unwrap();
+        (status, messages)
+    }
+}
+
+#[test]
+fn the_first_signal_ends_the_waiting_for_the_first_line() {
+    let dir = Dir::new();
+    for args in [&[][..], &["-c", "ip"], &["-f", "ip"]] {
+        for signal in [Signal::INT, Signal::TERM] {
+            let mut running = Running::new(&dir, args);
+            running.write("half of a li");
+            running.signal(signal);
+            let (status, _) = running.end();
+            assert!(!status.success(), "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn the_first_signal_ends_the_waiting_for_more_lines() {
+    let dir = Dir::new();
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut running = Running::new(&dir, &["-c", "ip"]);
+        running.write("ip\n10.0.0.1\nhalf of a li");
+        assert_eq!(
+            (running.line(), running.line()),
+            ("ip,asn\n".into(), "10.0.0.1,64500\n".into())
+        );
+        running.signal(signal);
+        let mut output = String::new();
+        running.output.read_to_string(&mut output).unwrap();
+        assert_eq!(output, "");
+        let (status, message) = running.end();
+        assert_eq!(status.code(), Some(2));
+        let expected =
+            "interrupted after 1 row: the output is not complete; its last line is whole";
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+/// What was read is written: also where blocks are filled before they are annotated.
+#[test]
+fn a_signal_flushes_whole_lines_of_compressed_input() {
+    let dir = Dir::new();
+    let packed = longmatch_feed::compress(longmatch_feed::Codec::Gzip, b"10.0.0.1\n10.9.0.1\nhalf");
+    let mut running = Running::new(&dir, &[]);
+    let mut all = packed.unwrap();
+    all.extend_from_slice(&all.clone());
+    running.input.write_all(&all[..all.len() - 12]).unwrap();
+    while !running.catches(Signal::TERM) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running.signal(Signal::TERM);
+    let lines = (running.line(), running.line());
+    let (status, message) = running.end();
+    assert_eq!(status.code(), Some(2), "{message}");
+    assert_eq!(lines, ("10.0.0.1\t64500\n".into(), "10.9.0.1\t64501\n".into()), "{message}");
+}
+
+#[test]
+fn tables_are_read_again_on_sighup() {
+    let dir = Dir::new();
+    let mut running = Running::new(&dir, &[]);
+    let asn = |running: &mut Running| {
+        running.write("10.0.0.1\n");
+        running.line().trim_end().rsplit('\t').next().unwrap().to_owned()
+    };
+    // Before the first line it does not end the command.
+    while !running.catches(Signal::HUP) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running.signal(Signal::HUP);
+    assert_eq!(asn(&mut running), "64500");
+    let expect = |running: &mut Running, table: &str, wanted: &str| {
+        dir.file("sites.csv", table);
+        running.signal(Signal::HUP);
+        let started = Instant::now();
+        while asn(running) != wanted && started.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(asn(running), wanted);
+    };
+    expect(&mut running, "network,asn,site\n10.0.0.0/8,7,x\n", "7");
+    for bad in ["network,asn\n10.0.0.0/99,8\n", "network,owner\n10.0.0.0/8,8\n"] {
+        dir.file("sites.csv", bad);
+        running.signal(Signal::HUP);
+        std::thread::sleep(Duration::from_millis(500));
+        assert_eq!(asn(&mut running), "7");
+    }
+    expect(&mut running, "network,asn,site\n10.0.0.0/8,9,x\n", "9");
+    running.signal(Signal::TERM);
+    let (_, messages) = running.end();
+    assert!(messages.contains("the tables were read again"), "{messages}");
+    assert!(
+        messages.contains("not a prefix") && messages.contains("the old tables stay"),
+        "{messages}"
+    );
+}
+
+/// The output file appears when it is complete; until then, and after an error, the old one stays.
+#[test]
+fn files_are_replaced_when_they_are_complete() {
+    let dir = Dir::new();
+    let out = dir.file("out.txt", "old\n");
+    let mut running = Running::new(&dir, &["-o", &out]);
+    running.write("10.0.0.1\n");
+    let files = || fs::read_dir(dir.path("")).unwrap().count();
+    while !running.catches(Signal::TERM) || files() < 3 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running.signal(Signal::TERM);
+    let (status, message) = running.end();
+    assert_eq!(status.code(), Some(2), "{message}");
+    assert!(message.contains("nothing is written"), "{message}");
+    let ended = sites(&dir, &["-c", "ip", "--strict", "-o", &out], "ip\n10.0.0.1\nx\n");
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert_eq!((fs::read_to_string(&out).unwrap().as_str(), files()), ("old\n", 2));
+    let ended = sites(&dir, &["--add", "asn", "-o", &out], "10.0.0.1\n");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!((fs::read_to_string(&out).unwrap().as_str(), files()), ("10.0.0.1\t64500\n", 2));
+}
+
+/// Neither a name nor a link hides that the output is an input, or a table.
+#[test]
+fn no_command_overwrites_its_input() {
+    let dir = Dir::new();
+    let file = dir.file("in.csv", SITES);
+    let (soft, hard) = (dir.path("soft"), dir.path("hard"));
+    symlink(&file, &soft).unwrap();
+    fs::hard_link(&file, &hard).unwrap();
+    fs::create_dir(dir.path("report")).unwrap();
+    symlink(&file, dir.path("report/report.html")).unwrap();
+    let report = dir.path("report");
+    for output in [&file, &soft, &hard] {
+        let cases = [
+            vec!["annotate", "-r", &hard, "-o", output],
+            vec!["annotate", "-c", "network", &file, "-o", output],
+            vec!["compile", "-r", &file, "-o", output],
+            vec!["report", "-r", &file, "-o", &report],
+        ];
+        for args in cases {
+            let ended = run(&args);
+            assert_eq!(ended.code, 2, "{args:?}");
+            assert!(ended.stderr.contains("the output is the input"), "{args:?}: {}", ended.stderr);
+        }
+        for command in ["annotate -o", "compile -r - -o"] {
+            let script = format!("\"$0\" {command} \"$1\" < \"$2\"");
+            let exe = env!("CARGO_BIN_EXE_longmatch");
+            let ended = Command::new("bash").args(["-c", &script, exe, output, &file]).output();
+            let message = String::from_utf8(ended.unwrap().stderr).unwrap();
+            assert!(message.contains("the output is the input"), "{command}: {message}");
+        }
+        assert_eq!(fs::read_to_string(&file).unwrap(), SITES);
+    }
+    let script = "\"$0\" annotate -r \"$1\" -c network \"$1\" >> \"$1\"";
+    let exe = env!("CARGO_BIN_EXE_longmatch");
+    let ended = Command::new("bash").args(["-c", script, exe, &file]).output().unwrap();
+    assert_eq!(ended.status.code(), Some(2));
+    assert_eq!(fs::read_to_string(&file).unwrap(), SITES);
+}
+
+/// A pipe is written, not replaced by a file; so is a device.
+#[test]
+fn pipes_are_written_in_place() {
+    let dir = Dir::new();
+    let routes = dir.file("sites.csv", SITES);
+    let input = dir.file("in.txt", "10.0.0.1\n");
+    for args in [&["annotate", &input, "--add", "asn"][..], &["compile"]] {
+        let pipe = dir.path(args[0]);
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read(pipe).unwrap()
+        });
+        let ended = run(&[args, &["-r", &routes, "-o", &pipe]].concat());
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let read = reader.join().unwrap();
+        match args[0] {
+            "annotate" => assert_eq!(read, b"10.0.0.1\t64500\n"),
+            _ => assert!(read.len() > 1000),
+        }
+        use std::os::unix::fs::FileTypeExt;
+        assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+    }
+    let packed = run(&["compile", "-r", &routes, "-o", &dir.path("x.lm.zst")]);
+    assert!(packed.stderr.contains("never compressed"), "{}", packed.stderr);
+    assert_eq!(run_with(&["annotate", "-r", &routes, "-o", "/dev/null"], "10.0.0.1\n").code, 0);
+}
