@@ -107,6 +107,9 @@ pub struct Advice {
     pub families: bool,
 }
 
+/// The advice for host bits.
+pub const HOST_BITS: &str = " (--mask drops host bits)";
+
 /// Returns the advice for an error of an input. The library's message cannot name options of the
 /// command.
 pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
@@ -119,7 +122,7 @@ pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
         Problem::Line(LineError::Prefix {
             error: ParsePrefixError::Prefix(PrefixError::HostBits { .. }),
             ..
-        }) => " (--mask drops host bits)",
+        }) => HOST_BITS,
         Problem::Data {
             error:
                 DataError::Prefix {
@@ -127,8 +130,8 @@ pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
                     ..
                 },
             ..
-        } => " (--mask drops host bits)",
-        Problem::Line(LineError::NetworkBits { .. }) => " (--mask drops host bits)",
+        } => HOST_BITS,
+        Problem::Line(LineError::NetworkBits { .. }) => HOST_BITS,
         Problem::Data {
             error: DataError::RangeOrNextHop { .. } | DataError::LengthOrNextHop { .. },
             ..

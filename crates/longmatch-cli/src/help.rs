@@ -20,14 +20,19 @@ pub const LOOKUP: &str = "\
 Prints 'address<TAB>prefix<TAB>value'; '-' and '-' where no prefix matches. The address is printed
 as it was given. IPv4-mapped IPv6 addresses (::ffff:192.0.2.1) are looked up in the IPv4 routes.
 
+The longest prefix that covers a prefix answers for it; an equal one counts. 'address' is the
+prefix as it was given. --all prints all that cover it, --more-specific those inside it.
+
 The value of routes is the next hop. Prefixes of any other format (CSV, lists, address ranges,
-MaxMind DB, compiled tables) have a field for each column, empty where the value is null. JSON has
-the values by name: 'next_hop' or the columns ('prefix_' for a column named 'prefix').
+MaxMind DB, compiled tables) have a field for each column, empty where the value is null. JSON, CSV
+and --header have the names: 'address', 'prefix', and 'next_hop' or the columns ('prefix_' for a
+column named 'prefix').
 
 Without --routes and --table the default table answers: the AS that originates the prefix, 'asn',
 and its 'name'. 'longmatch --version' prints its date. Special-purpose addresses have no AS.
 
-A line that is no address is an error, or with --skip-invalid skipped unless it has an address.
+A line that is neither an address nor a prefix is an error, or with --skip-invalid skipped unless it
+has an address.
 
 For many runs compile the prefixes once: a file of --table is mapped when the command starts, and a
 file that replaces it serves the next run. (Programs that run on use the library's
@@ -38,11 +43,14 @@ Examples:
   longmatch lookup --routes sites.csv 192.0.2.7 2001:db8::7
   longmatch lookup --table sites.lm --json - < addresses.txt | jq -r .asn
   longmatch lookup --all 8.8.8.8
+  longmatch lookup --routes rib.mrt.bz2 192.0.2.0/24
+  longmatch lookup --routes rib.mrt.bz2 --more-specific 192.0.2.0/24
+  longmatch lookup --routes sites.csv --csv --add site,asn - < addresses.txt > sites-of.csv
   ip route | longmatch lookup --routes - 192.0.2.7
   longmatch lookup --routes sites.csv - < addresses.txt.gz
   longmatch lookup --routes sites.csv --skip-invalid - < access.log
 
-Exit codes: 0 all addresses matched, 1 some did not (0 with --exit-zero), 2 bad usage or input.";
+Exit codes: 0 all queries matched, 1 some did not (0 with --exit-zero), 2 bad usage or input.";
 
 /// Text after the options of `longmatch compile`.
 pub const COMPILE: &str = "\

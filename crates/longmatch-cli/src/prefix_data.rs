@@ -34,6 +34,17 @@ pub fn finish(loader: DataLoader, advice: Advice) -> Result<PrefixData, CliError
     loader.finish().map_err(|error| CliError::load(&error, advice))
 }
 
+/// The error of a column of `--add` that prefix data with the columns `all` do not have.
+pub fn no_column<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> CliError {
+    let all: Vec<_> = all.map(printable).collect();
+    let has = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
+    let name = printable(name);
+    CliError::input(
+        "--add",
+        format_args!("the prefix data have no column '{name}'; they have: {has}"),
+    )
+}
+
 /// An error of a table file, whose message has the path.
 pub fn escaped(error: &FileError) -> CliError {
     CliError::new(printable(&error.to_string()))

@@ -7,10 +7,11 @@ use super::source::{FamilyArgs, SourceArgs};
 /// `longmatch lookup`.
 #[derive(Args, Debug)]
 pub struct LookupArgs {
-    /// Addresses to look up, or '-' for one address a line from standard input
+    /// Addresses or prefixes to look up, or '-' for one a line from standard input
     ///
-    /// Addresses may have a port, brackets, a zone id and quotes. Empty lines and lines that
-    /// begin with '#' are skipped. Standard input may be compressed with gzip, bzip2, zstd or xz.
+    /// Addresses may have a port, brackets, a zone id and quotes. A prefix, 192.0.2.0/24, must have
+    /// no host bits; --mask clears them. Empty lines and lines that begin with '#' are skipped.
+    /// Standard input may be compressed with gzip, bzip2, zstd or xz.
     #[arg(verbatim_doc_comment, required = true, value_name = "ADDR")]
     pub queries: Vec<String>,
 
@@ -22,18 +23,39 @@ pub struct LookupArgs {
     #[command(flatten)]
     pub families: FamilyArgs,
 
-    /// Print every matching prefix, shortest first, one line each
+    /// Print every prefix that covers the query, shortest first, one line each
     #[arg(short, long)]
     pub all: bool,
 
+    /// Print every prefix inside the query, in order, one line each
+    ///
+    /// A prefix equal to the query counts, as it does with --all. With 0.0.0.0/0 and ::/0 the whole
+    /// table is printed.
+    #[arg(long, conflicts_with = "all", verbatim_doc_comment)]
+    pub more_specific: bool,
+
+    /// Print only these columns, in this order [default: all]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub add: Vec<String>,
+
+    /// Print a first line with the names of the columns
+    #[arg(long, conflicts_with = "json")]
+    pub header: bool,
+
+    /// Print CSV with a header
+    ///
+    /// Empty cells stand for values that are null, and for all where no prefix matches.
+    #[arg(long, conflicts_with = "json", verbatim_doc_comment)]
+    pub csv: bool,
+
     /// Skip lines and arguments without an address, and report them at the end
     ///
-    /// A line that is not an address, such as that of a log, is searched for its first address,
-    /// which is printed without its port and zone id.
+    /// A line that is neither an address nor a prefix, such as that of a log, is searched for its
+    /// first address, which is printed without its port and zone id.
     #[arg(long, verbatim_doc_comment)]
     pub skip_invalid: bool,
 
-    /// Exit with 0 also if an address has no match
+    /// Exit with 0 also if a query has no match
     #[arg(long)]
     pub exit_zero: bool,
 

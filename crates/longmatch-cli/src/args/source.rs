@@ -57,9 +57,9 @@ pub struct CellArgs {
     #[arg(long, value_name = "CHAR")]
     pub delimiter: Option<Delimiter>,
 
-    /// Whether the first row has names: yes, no [default: detected]
-    #[arg(long, value_name = "WHETHER", hide_possible_values = true)]
-    pub header: Option<YesNo>,
+    /// What the first row has: names, data [default: detected]
+    #[arg(long, value_name = "WHAT", hide_possible_values = true)]
+    pub first_row: Option<FirstRow>,
 }
 
 /// How rows and routes are read, whatever their format.
@@ -150,7 +150,7 @@ impl ReadArgs {
     pub fn options(&self) -> Options {
         let mut options = self.rows.options();
         options.delimiter = self.cells.delimiter;
-        options.header = self.cells.header.map(|header| header == YesNo::Yes);
+        options.header = self.cells.first_row.map(|row| row == FirstRow::Names);
         options
     }
 
@@ -161,7 +161,7 @@ impl ReadArgs {
         let given = [
             (rows.format != Format::Auto, "--format", "other format"),
             (self.cells.delimiter.is_some(), "--delimiter", "text"),
-            (self.cells.header.is_some(), "--header", "header row"),
+            (self.cells.first_row.is_some(), "--first-row", "first row"),
             (!rows.prefix_column.is_empty(), "--prefix-column", "column of prefixes"),
             (!rows.filters.is_empty(), "--where", "rows to leave out"),
             (rows.peer.is_some(), "--peer", "peers"),
@@ -197,13 +197,13 @@ fn cell(text: &str) -> Result<(String, String), &'static str> {
     Ok((column.to_owned(), cell.to_owned()))
 }
 
-/// `--header`.
+/// `--first-row`.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum YesNo {
-    /// There is a header.
-    Yes,
-    /// There is none.
-    No,
+pub enum FirstRow {
+    /// The names of the columns.
+    Names,
+    /// Cells as in other rows.
+    Data,
 }
 
 /// Routes, which may be made a synthetic table.

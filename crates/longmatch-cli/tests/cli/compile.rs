@@ -112,7 +112,7 @@ fn options_choose_columns() {
     let ranges = "10.9.0.0;10.9.0.255;AS7\n10.9.1.0;10.9.1.255;AS8\n";
     let options = ["--prefix-column", "1,2", "--columns", "3=asn", "--types", "asn=u64"];
     assert_eq!(lookup(&options, ranges), "10.9.0.1\t10.9.0.0/24\t7\n");
-    let options = ["--delimiter", "space", "--header", "no", "--columns", "2=a"];
+    let options = ["--delimiter", "space", "--first-row", "data", "--columns", "2=a"];
     assert_eq!(lookup(&options, "10.9.0.0/16 x\n"), "10.9.0.1\t10.9.0.0/16\tx\n");
     assert_eq!(lookup(&["--mask"], "a,b\n10.9.0.1/16,2\n"), "10.9.0.1\t10.9.0.0/16\t2\n");
     let dump = "TABLE_DUMP2|1|B|192.0.2.1|1|10.9.0.0/16|1 7|IGP|192.0.2.1|0|0||NAG||\n";

@@ -259,10 +259,7 @@ fn choose(
         });
         let shown = printable(name);
         let Some((table, column)) = places.next() else {
-            let all: Vec<_> = all().map(printable).collect();
-            let has = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
-            let problem = format!("the prefix data have no column '{shown}'; they have: {has}");
-            return Err(CliError::input("--add", problem));
+            return Err(prefix_data::no_column(name, all()));
         };
         if places.next().is_some() {
             return Err(CliError::input(

@@ -6,11 +6,15 @@ use std::sync::Arc;
 use longmatch::IpPrefix;
 use longmatch::file::{FileRow, FileTable};
 use longmatch::table::{Cell, Column, Row};
+use longmatch_feed::printable;
 
 use super::query::{Query, Rules};
 use super::routes::Routes;
+use crate::args::LookupArgs;
 use crate::cells::{Style, write_cell, write_prefix};
+use crate::error::CliError;
 use crate::lines::{BOM, lines};
+use crate::prefix_data::no_column;
 
 /// Queries that are looked up together: few enough for the cache, enough to overlap.
 const BATCH: usize = 1024;
@@ -54,6 +58,14 @@ impl<'t> From<FileRow<'t>> for Value<'t> {
 }
 
 impl Value<'_> {
+    /// The cell of a column.
+    fn get(&self, column: usize) -> Cell<&str> {
+        match self {
+            Self::Row(row) => row.get(column).map_or(Cell::Null, Cell::borrowed),
+            Self::FileRow(row) => row.get(column),
+        }
+    }
+
     /// Calls a function with each cell.
     #[inline]
     fn each(self, mut write: impl FnMut(Cell<&str>)) {
@@ -64,13 +76,28 @@ impl Value<'_> {
     }
 }
 
+/// The prefixes of the table that answer a query.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Wanted {
+    /// The longest that covers it.
+    Longest,
+    /// All that cover it.
+    All,
+    /// All inside it.
+    MoreSpecific,
+}
+
 /// Answers queries.
 pub struct Answerer {
     source: Source,
     rules: Rules,
-    all: bool,
-    json: bool,
-    /// What is before each value: a tab, or a comma and the name of the field.
+    wanted: Wanted,
+    style: Style,
+    /// The columns printed, by number; `None` for all.
+    chosen: Option<Vec<usize>>,
+    /// The names of the columns printed.
+    names: Vec<String>,
+    /// What is before each value: a tab or a comma, in JSON with the name of the field.
     leads: Vec<Vec<u8>>,
 }
 
@@ -119,32 +146,80 @@ pub struct Answered {
 }
 
 impl Answerer {
-    /// Prepares to answer; `all` matches of each address, or the longest.
-    pub fn new(source: Source, rules: Rules, all: bool, json: bool) -> Self {
-        let lead = |name: &str| {
-            let mut lead = b"\t".to_vec();
-            if json {
-                lead = b",".to_vec();
-                // The names of the other fields are taken.
-                let taken = matches!(name, "address" | "prefix");
-                let name = if taken { &format!("{name}_") } else { name };
-                write_cell(Cell::String(name), Style::Json, &mut lead);
-                lead.push(b':');
-            }
-            lead
+    /// Prepares to answer.
+    ///
+    /// # Errors
+    /// If a column of `--add` does not exist, or is given twice.
+    pub fn new(source: Source, args: &LookupArgs) -> Result<Self, CliError> {
+        let wanted = match (args.all, args.more_specific) {
+            (true, _) => Wanted::All,
+            (_, true) => Wanted::MoreSpecific,
+            _ => Wanted::Longest,
         };
-        let leads = source.fields().into_iter().map(lead).collect();
-        Self { source, rules, all, json, leads }
+        let style = match (args.json, args.csv) {
+            (true, _) => Style::Json,
+            (_, true) => Style::Csv(b','),
+            _ => Style::Printable,
+        };
+        let fields = source.fields();
+        let chosen = chosen(&fields, &args.add)?;
+        let printed = match &chosen {
+            Some(chosen) => chosen.iter().map(|column| fields[*column]).collect(),
+            None => fields,
+        };
+        // The names of the other fields are taken.
+        let taken = |name: &str| matches!(name, "address" | "prefix");
+        let name = |name: &str| if taken(name) { format!("{name}_") } else { name.to_owned() };
+        let names: Vec<String> = printed.into_iter().map(name).collect();
+        let lead = |name: &String| match style {
+            Style::Json => {
+                let mut lead = b",".to_vec();
+                write_cell(Cell::String(name), style, &mut lead);
+                lead.push(b':');
+                lead
+            }
+            Style::Csv(delimiter) => vec![delimiter],
+            _ => b"\t".to_vec(),
+        };
+        let leads = names.iter().map(lead).collect();
+        Ok(Self { source, rules: Rules::new(args), wanted, style, chosen, names, leads })
+    }
+
+    /// The line of the names of the columns.
+    pub fn header(&self) -> Vec<u8> {
+        let separator = if self.style == Style::Printable { b'\t' } else { b',' };
+        let mut line = Vec::new();
+        for name in ["address", "prefix"].into_iter().chain(self.names.iter().map(|name| &**name)) {
+            write_cell(Cell::String(name), self.style, &mut line);
+            line.push(separator);
+        }
+        line.pop();
+        line.push(b'\n');
+        line
+    }
+
+    /// Whether the answer of each query may be as large as the table.
+    pub fn is_large(&self) -> bool {
+        self.wanted == Wanted::MoreSpecific
     }
 
     /// Answers the lines of a block. Empty lines and comments have no answers. `first` is true for
-    /// the first block of the input.
-    pub fn block(&self, bytes: &[u8], first: bool) -> Answered {
+    /// the first block of the input. `full` takes the lines of output before there are too many.
+    ///
+    /// # Errors
+    /// Those of `full`.
+    pub fn block<E>(
+        &self,
+        bytes: &[u8],
+        first: bool,
+        mut full: impl FnMut(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<Answered, E> {
+        let batch = if self.is_large() { 1 } else { BATCH };
         let mark = if first && bytes.starts_with(BOM) { BOM.len() } else { 0 };
         let bytes = &bytes[mark..];
         let mut answered = Answered::default();
         answered.text.reserve(3 * bytes.len());
-        let mut queries = Vec::with_capacity(BATCH);
+        let mut queries = Vec::with_capacity(batch);
         for (start, end, _) in lines(bytes) {
             answered.tally.lines += 1;
             let line = bytes[start..end].trim_ascii();
@@ -161,42 +236,48 @@ impl Answerer {
                     break;
                 }
             }
-            if queries.len() == BATCH {
+            if queries.len() == batch {
                 self.answer(&queries, &mut answered);
                 queries.clear();
+                full(&mut answered.text)?;
             }
         }
         self.answer(&queries, &mut answered);
-        answered
+        Ok(answered)
     }
 
     /// Answers queries.
     pub fn answer(&self, queries: &[Query<'_>], answered: &mut Answered) {
-        match (&self.source, self.all) {
-            (Source::Data(data, _), true) => {
-                self.covers(queries, answered, |addr| data.cover(addr));
+        use Source::{Data, File};
+        match (self.wanted, &self.source) {
+            (Wanted::All, Data(data, _)) => self.each(queries, answered, |of| data.cover(of)),
+            (Wanted::All, File(table)) => self.each(queries, answered, |of| table.cover(of)),
+            (Wanted::MoreSpecific, Data(data, _)) => {
+                self.each(queries, answered, |of| data.children(of));
             }
-            (Source::File(table), true) => {
-                self.covers(queries, answered, |addr| table.cover(addr));
+            (Wanted::MoreSpecific, File(table)) => {
+                self.each(queries, answered, |of| table.children(of));
             }
-            (Source::Data(data, _), false) => {
-                self.longest(queries, answered, |addrs, out| data.get_lpm_batch(addrs, out));
+            (Wanted::Longest, Data(data, _)) => {
+                let batch = |addrs: &_, out: &mut _| data.get_lpm_batch(addrs, out);
+                self.longest(queries, answered, batch, |of| data.cover(of).last());
             }
-            (Source::File(table), false) => {
-                self.longest(queries, answered, |addrs, out| table.get_lpm_batch(addrs, out));
+            (Wanted::Longest, File(table)) => {
+                let batch = |addrs: &_, out: &mut _| table.get_lpm_batch(addrs, out);
+                self.longest(queries, answered, batch, |of| table.cover(of).last());
             }
         }
     }
 
-    /// Answers queries with all their matches, which `cover` finds.
-    fn covers<'t, V: Into<Value<'t>>, C: Iterator<Item = (IpPrefix, V)>>(
+    /// Answers queries with all prefixes that `find` finds.
+    fn each<'t, V: Into<Value<'t>>, C: Iterator<Item = (IpPrefix, V)>>(
         &self,
         queries: &[Query<'_>],
         answered: &mut Answered,
-        cover: impl Fn(IpAddr) -> C,
+        find: impl Fn(IpPrefix) -> C,
     ) {
-        for (query, addr) in queries {
-            let mut matches = cover(*addr).peekable();
+        for (query, prefix) in queries {
+            let mut matches = find(*prefix).peekable();
             if matches.peek().is_none() {
                 self.line(query, None, answered);
             }
@@ -206,17 +287,20 @@ impl Answerer {
         }
     }
 
-    /// Answers queries with their longest matches, which `find` finds.
+    /// Answers queries with their longest matches, which `batch` finds of addresses and `cover` of a
+    /// prefix.
     fn longest<'t, V: Copy + Into<Value<'t>>>(
         &self,
         queries: &[Query<'_>],
         answered: &mut Answered,
-        find: impl FnOnce(&[IpAddr], &mut [Option<(IpPrefix, V)>]),
+        batch: impl FnOnce(&[IpAddr], &mut [Option<(IpPrefix, V)>]),
+        cover: impl Fn(IpPrefix) -> Option<(IpPrefix, V)>,
     ) {
-        let addrs: Vec<IpAddr> = queries.iter().map(|(_, addr)| *addr).collect();
+        let addrs: Vec<IpAddr> = queries.iter().map(|(_, prefix)| prefix.addr()).collect();
         let mut found = vec![None; addrs.len()];
-        find(&addrs, &mut found);
-        for ((query, _), found) in queries.iter().zip(found) {
+        batch(&addrs, &mut found);
+        for ((query, prefix), found) in queries.iter().zip(found) {
+            let found = if is_host(*prefix) { found } else { cover(*prefix) };
             self.line(query, found.map(|(prefix, value)| (prefix, value.into())), answered);
         }
     }
@@ -226,26 +310,39 @@ impl Answerer {
     fn line(&self, query: &[u8], found: Option<(IpPrefix, Value<'_>)>, answered: &mut Answered) {
         let Answered { text, tally, .. } = answered;
         tally.unmatched += u64::from(found.is_none());
-        let style = if self.json { Style::Json } else { Style::Printable };
-        if self.json {
-            text.extend_from_slice(b"{\"address\":");
-            write_cell(Cell::String(&String::from_utf8_lossy(query)), style, text);
-            text.extend_from_slice(b",\"prefix\":");
-        } else {
-            text.extend_from_slice(query);
-            text.push(b'\t');
-        }
+        let style = self.style;
+        let nothing: &[u8] = match style {
+            Style::Json => {
+                text.extend_from_slice(b"{\"address\":");
+                write_cell(Cell::String(&String::from_utf8_lossy(query)), style, text);
+                text.extend_from_slice(b",\"prefix\":");
+                b"null"
+            }
+            Style::Csv(delimiter) => {
+                write_cell(Cell::String(&String::from_utf8_lossy(query)), style, text);
+                text.push(delimiter);
+                b""
+            }
+            _ => {
+                text.extend_from_slice(query);
+                text.push(b'\t');
+                b"-"
+            }
+        };
         match found {
             Some((prefix, value)) => {
                 write_prefix(prefix, style, text);
                 let mut leads = self.leads.iter();
-                value.each(|cell| {
+                let mut write = |cell: Cell<&str>| {
                     text.extend_from_slice(leads.next().map_or(&[], |lead| lead));
                     write_cell(cell, style, text);
-                });
+                };
+                match &self.chosen {
+                    Some(chosen) => chosen.iter().for_each(|column| write(value.get(*column))),
+                    None => value.each(write),
+                }
             }
             None => {
-                let nothing: &[u8] = if self.json { b"null" } else { b"-" };
                 text.extend_from_slice(nothing);
                 for lead in &self.leads {
                     text.extend_from_slice(lead);
@@ -253,6 +350,26 @@ impl Answerer {
                 }
             }
         }
-        text.extend_from_slice(if self.json { b"}\n" } else { b"\n" });
+        text.extend_from_slice(if style == Style::Json { b"}\n" } else { b"\n" });
     }
+}
+
+/// Whether a prefix has one address.
+fn is_host(prefix: IpPrefix) -> bool {
+    matches!((prefix, prefix.len()), (IpPrefix::V4(_), 32) | (IpPrefix::V6(_), 128))
+}
+
+/// The numbers of the columns named, if any is.
+fn chosen(fields: &[&str], names: &[String]) -> Result<Option<Vec<usize>>, CliError> {
+    let mut chosen = Vec::new();
+    for name in names {
+        let place = fields.iter().position(|field| field == name);
+        let place = place.ok_or_else(|| no_column(name, fields.iter().copied()))?;
+        if chosen.contains(&place) {
+            let name = printable(name);
+            return Err(CliError::input("--add", format_args!("'{name}' is given twice")));
+        }
+        chosen.push(place);
+    }
+    Ok((!names.is_empty()).then_some(chosen))
 }

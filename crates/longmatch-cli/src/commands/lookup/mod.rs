@@ -1,4 +1,4 @@
-//! `longmatch lookup`: the longest matching prefix of addresses, and its value.
+//! `longmatch lookup`: the matching prefixes of addresses and prefixes, with their values.
 //!
 //! Addresses are answered from the routes, and after many of them from a compiled table
 //! ([`routes`]); with `--table` from the mapped file, without either from the default table. Standard
@@ -10,9 +10,9 @@ mod routes;
 mod stream;
 
 use std::io::Write;
-use std::net::IpAddr;
 use std::sync::Arc;
 
+use longmatch::IpPrefix;
 use longmatch::table::PrefixData;
 use longmatch_feed::{DataLoader, printable};
 
@@ -33,19 +33,21 @@ enum Asked<'a> {
 /// Runs the command.
 ///
 /// # Errors
-/// If an address is invalid and not skipped, or the prefixes cannot be loaded. Earlier queries have
+/// If a query is invalid and not skipped, or the prefixes cannot be loaded. Earlier queries have
 /// been answered.
 pub fn run(args: &LookupArgs) -> Outcome {
     let rules = Rules::new(args);
     let mut arguments = Tally::default();
     let asked = asked(args, rules, &mut arguments)?;
     let families = families(&asked, args);
-    let answerer = Answerer::new(source(args, families)?, rules, args.all, args.json);
-    let answerer = Arc::new(answerer);
+    let answerer = Arc::new(Answerer::new(source(args, families)?, args)?);
     if args.routes.files.is_empty() && args.routes.table.is_none() {
         default_table::notice();
     }
     let mut out = Out::new();
+    if args.header || args.csv {
+        out.write_all(&answerer.header())?;
+    }
     let mut lines = Tally::default();
     for asked in &asked {
         match asked {
@@ -73,7 +75,7 @@ fn print_skipped(place: &str, noun: &str, tally: &Tally) {
     }
 }
 
-/// Parses the arguments. All addresses are checked before the routes are loaded.
+/// Parses the arguments. All queries are checked before the routes are loaded.
 fn asked<'a>(
     args: &'a LookupArgs,
     rules: Rules,
@@ -102,9 +104,9 @@ fn families(asked: &[Asked<'_>], args: &LookupArgs) -> Families {
     for asked in asked {
         match asked {
             Asked::Stdin => return args.families.into(),
-            Asked::One((_, addr)) => match addr.to_canonical() {
-                IpAddr::V4(_) => families.ipv4 = true,
-                IpAddr::V6(_) => families.ipv6 = true,
+            Asked::One((_, prefix)) => match prefix.unmapped() {
+                IpPrefix::V4(_) => families.ipv4 = true,
+                IpPrefix::V6(_) => families.ipv6 = true,
             },
         }
     }
@@ -113,9 +115,13 @@ fn families(asked: &[Asked<'_>], args: &LookupArgs) -> Families {
 
 /// Loads what queries are answered from.
 fn source(args: &LookupArgs, families: Families) -> Result<Source, CliError> {
-    let options = &args.routes;
+    let mut options = args.routes.clone();
+    if options.files.is_empty() {
+        // It is for the queries: tables have no host bits.
+        options.read.rows.mask = false;
+    }
     if let Some(path) = &options.table {
-        return Ok(Source::File(table_file::open(options, path)?));
+        return Ok(Source::File(table_file::open(&options, path)?));
     }
     if options.files.is_empty() {
         table_file::require_routes(&options.read, default_table::NAME)?;

@@ -1,64 +1,95 @@
-//! Queries: the addresses of lines and arguments.
+//! Queries: the addresses and prefixes of lines and arguments.
 
-use std::net::IpAddr;
-
+use longmatch::{IpPrefix, ParsePrefixError, PrefixError};
 use longmatch_feed::scan::address::parse_cell;
 use longmatch_feed::scan::text::first_address;
-use longmatch_feed::{IpFamily, parse_address};
+use longmatch_feed::{IpFamily, LineError, parse_address};
 
 use crate::args::{FamilyArgs, LookupArgs};
+use crate::error::HOST_BITS;
 
-/// What is advised for a text that is no address.
+/// What is advised for a text that is neither an address nor a prefix.
 const ADVICE: &str = " (--skip-invalid skips such text; 'longmatch annotate' reads logs and CSV)";
 
-/// A query: its text, which the answer repeats, and its address.
-pub type Query<'a> = (&'a [u8], IpAddr);
+/// A query: its text, which the answer repeats, and its prefix, which of an address is that of the host.
+pub type Query<'a> = (&'a [u8], IpPrefix);
 
 /// What a text may be to be a query.
 #[derive(Clone, Copy)]
 pub struct Rules {
     /// The families whose addresses are queries.
     pub families: FamilyArgs,
-    /// Whether a text that is no address is searched for one, and skipped if it has none.
+    /// Whether the host bits of a prefix are cleared. Otherwise they are an error.
+    pub mask: bool,
+    /// Whether a text that is no address and no prefix is searched for one, and skipped if it has none.
     pub skip_invalid: bool,
 }
 
 impl Rules {
     /// The rules of the command line.
     pub fn new(args: &LookupArgs) -> Self {
-        Self { families: args.families, skip_invalid: args.skip_invalid }
+        let mask = args.routes.read.rows.mask;
+        Self { families: args.families, mask, skip_invalid: args.skip_invalid }
     }
 
-    /// Reads the address of a text without white space around it.
+    /// Reads the address or prefix of a text without white space around it.
     ///
     /// The query's text is the text without quotes: with the port, brackets and zone id that it may
     /// have. If the text is searched for an address, it is the address alone.
     ///
     /// # Errors
-    /// The problem, if there is no address, or one of a family that is excluded.
+    /// The problem, if there is neither, or one of a family that is excluded.
     #[inline]
     pub fn query(self, text: &[u8]) -> Result<Query<'_>, String> {
         let text = unquoted(text);
-        let (shown, addr) = match parse_cell(text) {
-            Some(addr) => (text, addr),
-            None => match first_address(text).filter(|_| self.skip_invalid) {
-                Some((place, addr)) => (&text[place], addr),
-                None => (text, self.parse(text)?),
+        let (shown, prefix) = match parse_cell(text) {
+            Some(addr) => (text, addr.into()),
+            None => match self.prefix(text)? {
+                Some(prefix) => (text, prefix),
+                None => match first_address(text).filter(|_| self.skip_invalid) {
+                    Some((place, addr)) => (&text[place], addr.into()),
+                    None => return Err(self.problem(text)),
+                },
             },
         };
         match self.families.only() {
-            None => Ok((shown, addr)),
-            Some(family) => included(shown, addr, family),
+            None => Ok((shown, prefix)),
+            Some(family) => included(shown, prefix, family),
         }
     }
 
-    /// Parses a text that is no address: the error says why, and what to do.
-    fn parse(self, text: &[u8]) -> Result<IpAddr, String> {
-        let parsed = match str::from_utf8(text) {
-            Ok(text) => parse_address(text).map_err(|error| error.to_string()),
-            Err(_) => Err("not text (UTF-8)".to_owned()),
+    /// Reads a prefix; `None` if the text is not an address and a length.
+    ///
+    /// # Errors
+    /// The problem of the length.
+    fn prefix(self, text: &[u8]) -> Result<Option<IpPrefix>, String> {
+        let Ok(text) = str::from_utf8(text) else { return Ok(None) };
+        let parsed = if self.mask { IpPrefix::parse_masked(text) } else { text.parse() };
+        match parsed {
+            Ok(prefix) => Ok(Some(prefix)),
+            Err(error @ ParsePrefixError::Prefix(problem)) => {
+                let mut shown = LineError::Prefix { text: text.to_owned(), error }.to_string();
+                if let PrefixError::HostBits { .. } = problem {
+                    shown += HOST_BITS;
+                }
+                Err(shown)
+            }
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Why a text is no query, and what to do.
+    fn problem(self, text: &[u8]) -> String {
+        let problem = match str::from_utf8(text).map(parse_address) {
+            Ok(Err(LineError::Address { text, advice })) => {
+                let is_word = !text.contains(char::is_whitespace);
+                let prefix = is_word && text.contains('/');
+                let advice = if prefix { Some("write a prefix as 192.0.2.0/24") } else { advice };
+                LineError::Address { text, advice }.to_string()
+            }
+            _ => "not text (UTF-8)".to_owned(),
         };
-        parsed.map_err(|problem| if self.skip_invalid { problem } else { problem + ADVICE })
+        if self.skip_invalid { problem } else { problem + ADVICE }
     }
 }
 
@@ -73,14 +104,16 @@ fn unquoted(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// Refuses an address of the other family.
-fn included(text: &[u8], addr: IpAddr, family: IpFamily) -> Result<Query<'_>, String> {
+/// Refuses an address or prefix of the other family.
+fn included(text: &[u8], prefix: IpPrefix, family: IpFamily) -> Result<Query<'_>, String> {
+    let (is, option) = match (family, prefix.unmapped()) {
+        (IpFamily::V4, IpPrefix::V6(_)) => ("IPv6", "-4"),
+        (IpFamily::V6, IpPrefix::V4(_)) => ("IPv4", "-6"),
+        _ => return Ok((text, prefix)),
+    };
+    let noun = if text.contains(&b'/') { "prefix" } else { "address" };
     let shown = String::from_utf8_lossy(text);
-    match (family, addr.to_canonical()) {
-        (IpFamily::V4, IpAddr::V6(_)) => Err(format!("'{shown}' is an IPv6 address: leave out -4")),
-        (IpFamily::V6, IpAddr::V4(_)) => Err(format!("'{shown}' is an IPv4 address: leave out -6")),
-        _ => Ok((text, addr)),
-    }
+    Err(format!("'{shown}' is an {is} {noun}: leave out {option}"))
 }
 
 #[cfg(test)]
@@ -88,7 +121,7 @@ mod tests {
     use super::*;
 
     fn rules(skip_invalid: bool) -> Rules {
-        Rules { families: FamilyArgs::default(), skip_invalid }
+        Rules { families: FamilyArgs::default(), mask: false, skip_invalid }
     }
 
     #[test]
@@ -112,7 +145,8 @@ mod tests {
     fn other_texts_are_searched_only_if_they_may_be_skipped() {
         let line = b"192.0.2.7 - - \"GET / HTTP/1.1\" 200";
         assert!(rules(false).query(line).unwrap_err().contains("one address per line"));
-        assert_eq!(rules(true).query(line), Ok((&b"192.0.2.7"[..], [192, 0, 2, 7].into())));
+        let host: IpPrefix = "192.0.2.7/32".parse().unwrap();
+        assert_eq!(rules(true).query(line), Ok((&b"192.0.2.7"[..], host)));
         assert!(rules(true).query(b"no address").is_err());
         assert_eq!(rules(true).query(b"\xff").unwrap_err(), "not text (UTF-8)");
     }

@@ -28,9 +28,14 @@ impl<T: Clone + Eq + Hash + Send + Sync + 'static> Routes<T> {
         Arc::new(Self { table, looked_up, compiling, compiled: OnceLock::new() })
     }
 
-    /// Every match of an address, shortest first.
-    pub fn cover(&self, addr: IpAddr) -> impl Iterator<Item = (IpPrefix, &T)> {
-        self.table.cover(addr)
+    /// Every prefix that covers a prefix, shortest first.
+    pub fn cover(&self, prefix: IpPrefix) -> impl Iterator<Item = (IpPrefix, &T)> {
+        self.table.cover(prefix)
+    }
+
+    /// Every prefix inside a prefix, in order.
+    pub fn children(&self, prefix: IpPrefix) -> impl Iterator<Item = (IpPrefix, &T)> {
+        self.table.children(prefix)
     }
 
     /// The longest matches of addresses.

@@ -3,6 +3,7 @@
 //! Whatever can be read is answered and flushed before the next input arrives, so that a program at
 //! the other end of the pipe can alternate queries and answers.
 
+use std::convert::Infallible;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
@@ -26,6 +27,9 @@ const BLOCK: usize = 256 << 10;
 /// long; if standard input cannot be read or decompressed or standard output not be written; if the
 /// system does not start a thread. Earlier lines have been answered.
 pub fn answer(answerer: &Arc<Answerer>, out: &mut Out) -> Result<Tally, CliError> {
+    if answerer.is_large() {
+        return one_by_one(answerer, out);
+    }
     let (mut blocks, mut ended, mut first) = (None, false, true);
     let source = move || {
         if ended {
@@ -38,7 +42,10 @@ pub fn answer(answerer: &Arc<Answerer>, out: &mut Out) -> Result<Tally, CliError
     };
     let answerer = answerer.clone();
     let work = move |block: Result<(Vec<u8>, bool), String>| match block {
-        Ok((bytes, first)) => answerer.block(&bytes, first),
+        Ok((bytes, first)) => {
+            let Ok(answered) = answerer.block(&bytes, first, |_| Ok::<_, Infallible>(()));
+            answered
+        }
         Err(problem) => Answered { problem: Some((1, problem)), ..Answered::default() },
     };
     // On a terminal the answers themselves show the progress.
@@ -50,12 +57,7 @@ pub fn answer(answerer: &Arc<Answerer>, out: &mut Out) -> Result<Tally, CliError
             out.flush()?;
             return Ok(true);
         };
-        out.write_all(&answered.text)?;
-        if let Some((line, problem)) = answered.problem {
-            let place = format_args!("standard input, line {}", tally.lines + line);
-            return Err(CliError::input(place, problem));
-        }
-        tally.add(answered.tally);
+        write(answered, out, &mut tally)?;
         if let Some(progress) = &mut progress {
             progress.set(tally.lines);
         }
@@ -63,6 +65,37 @@ pub fn answer(answerer: &Arc<Answerer>, out: &mut Out) -> Result<Tally, CliError
     };
     ordered::run("lookup", ordered::default_threads(), source, work, sink)?;
     Ok(tally)
+}
+
+/// Answers as [`answer`], and writes each answer before the next is made: together they could be larger
+/// than the memory.
+fn one_by_one(answerer: &Answerer, out: &mut Out) -> Result<Tally, CliError> {
+    let (mut blocks, mut first) = (None, true);
+    let mut tally = Tally::default();
+    loop {
+        let block = match next(&mut blocks) {
+            Ok(Some(bytes)) => answerer.block(&bytes, std::mem::take(&mut first), |text| {
+                out.write_all(text)?;
+                text.clear();
+                Ok::<_, CliError>(())
+            })?,
+            Ok(None) => return Ok(tally),
+            Err(problem) => Answered { problem: Some((1, problem)), ..Answered::default() },
+        };
+        write(block, out, &mut tally)?;
+        out.flush()?;
+    }
+}
+
+/// Writes the answers of a block, and adds them to those before.
+fn write(answered: Answered, out: &mut Out, tally: &mut Tally) -> Result<(), CliError> {
+    out.write_all(&answered.text)?;
+    if let Some((line, problem)) = answered.problem {
+        let place = format_args!("standard input, line {}", tally.lines + line);
+        return Err(CliError::input(place, problem));
+    }
+    tally.add(answered.tally);
+    Ok(())
 }
 
 /// Reads the next block; `None` at the end. Standard input is opened at the first call.
