@@ -53,7 +53,7 @@ pub struct Cli {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Find the longest matching prefix of addresses, and its next hop or columns
+    /// Find the longest matching prefix of addresses or prefixes, and its next hop or columns
     #[command(after_help = help::LOOKUP)]
     Lookup(LookupArgs),
     /// Compile prefixes and their columns into a table file, ready to be mapped

@@ -9,10 +9,10 @@ use super::source::{FamilyArgs, SourceArgs};
 pub struct LookupArgs {
     /// Addresses or prefixes to look up, or '-' for one a line from standard input
     ///
-    /// Addresses may have a port, brackets, a zone id and quotes. A prefix, 192.0.2.0/24, must have
-    /// no host bits; --mask clears them. Empty lines and lines that begin with '#' are skipped.
-    /// Standard input may be compressed with gzip, bzip2, zstd or xz.
-    #[arg(verbatim_doc_comment, required = true, value_name = "ADDR")]
+    /// Addresses may have a port, brackets, a zone id and quotes. A prefix such as 192.0.2.0/24
+    /// must have no host bits; --mask clears them. Empty lines and lines that begin with '#' are
+    /// skipped. Standard input may be compressed with gzip, bzip2, zstd or xz.
+    #[arg(verbatim_doc_comment, required = true, value_name = "ADDR|PREFIX")]
     pub queries: Vec<String>,
 
     /// The routes.
@@ -23,14 +23,14 @@ pub struct LookupArgs {
     #[command(flatten)]
     pub families: FamilyArgs,
 
-    /// Print every prefix that covers the query, shortest first, one line each
+    /// Print every prefix that covers the query, shortest first
     #[arg(short, long)]
     pub all: bool,
 
-    /// Print every prefix inside the query, in order, one line each
+    /// Print every prefix inside the query, in order
     ///
-    /// A prefix equal to the query counts, as it does with --all. With 0.0.0.0/0 and ::/0 the whole
-    /// table is printed.
+    /// A prefix equal to the query counts, as it does with --all. 0.0.0.0/0 and ::/0 print all
+    /// prefixes of a family.
     #[arg(long, conflicts_with = "all", verbatim_doc_comment)]
     pub more_specific: bool,
 
@@ -48,10 +48,11 @@ pub struct LookupArgs {
     #[arg(long, conflicts_with = "json", verbatim_doc_comment)]
     pub csv: bool,
 
-    /// Skip lines and arguments without an address, and report them at the end
+    /// Skip arguments and lines without an address or prefix
     ///
     /// A line that is neither an address nor a prefix, such as that of a log, is searched for its
-    /// first address, which is printed without its port and zone id.
+    /// first address, which is printed without its port and zone id. The number of those without
+    /// one is reported at the end.
     #[arg(long, verbatim_doc_comment)]
     pub skip_invalid: bool,
 
