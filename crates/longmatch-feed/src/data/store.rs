@@ -220,7 +220,7 @@ impl Store {
             }
             Duplicates::Error => {
                 self.put(prefix, old)?;
-                return Err(DataError::Duplicate { prefix });
+                return Err(DataError::Duplicate { text: prefix.to_string() });
             }
         }
         Ok(Inserted::Again)
