@@ -40,7 +40,7 @@
 //! | `pfx2as` | CAIDA's prefix to AS mappings (pfx2as) | `asn` |
 //! | `netstat` | `netstat -rn` and `route -n`, of Linux, BSD and macOS | `next_hop`: the gateway, the interface, or `unreachable`, `reject`, `blackhole` |
 //! | `ipset` | `ipset save` and `ipset list`: sets of addresses and networks; other sets are left out | `set`, `comment` |
-//! | `iptables` | `iptables-save`: sources and destinations of rules, unless negated | `chain`, `target` |
+//! | `iptables` | `iptables-save` and `iptables -S`: sources and destinations of rules, unless negated | `chain`, `target` |
 //! | `nft` | `nft list`: named sets and maps of addresses | `set`, `value`, `comment` |
 //! | `ris-whois` | RIS whois dumps | `asn` (null for sets), `peers` |
 //! | `delegated` | statistics of the registries of addresses: delegated and delegated-extended | `registry`, `country`, `date`, `status` |

@@ -298,7 +298,7 @@ fn is_list_line(line: &str) -> bool {
     Kind::of(line[..end].trim_ascii()).is_key()
 }
 
-/// Whether a line is a route, or a network with a wrong netmask. A number and a prefix may be two columns, unless an
+/// Whether a line is a route, or one with a wrong netmask or without its next hop. A number and a prefix may be two columns, unless an
 /// attribute shows that the number is a type of route.
 fn is_route_line(line: &str) -> bool {
     let mut words = line.split_ascii_whitespace();
@@ -308,7 +308,7 @@ fn is_route_line(line: &str) -> bool {
         return false;
     }
     let rules = Rules { mask_host_bits: true, default_family: None };
-    matches!(parse(line, rules), Ok(_) | Err(LineError::Netmask { .. }))
+    matches!(parse(line, rules), Ok(_) | Err(LineError::Netmask { .. } | LineError::MissingNextHop))
 }
 
 /// The first word of a line.

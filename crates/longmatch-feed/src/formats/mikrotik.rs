@@ -24,8 +24,7 @@ fn begins(lines: &[&str]) -> bool {
     let is_entry = |line: &&&str| {
         line.starts_with("add ") && line.contains("address=") && line.contains("list=")
     };
-    lines.first().is_some_and(|line| line.starts_with('/'))
-        && lines.iter().any(|line| is_section(line))
+    lines.first().is_some_and(|line| line.starts_with('/')) && lines.iter().any(is_section)
         || lines.first().as_ref().is_some_and(is_entry)
 }
 
@@ -59,10 +58,16 @@ impl Parser for MikroTik {
             self.elsewhere = section.is_none();
             rest = section.unwrap_or("").trim_ascii_start();
         }
-        if self.elsewhere || rest.is_empty() {
+        // Scripts remove the list that they then add, and go on after an error.
+        if self.elsewhere || rest.is_empty() || rest.starts_with("remove ") {
             return Ok(());
         }
-        let options = rest.strip_prefix("add ").ok_or_else(|| unexpected(&entry, EXPECTED))?;
+        let rest =
+            rest.strip_prefix(":do {").and_then(|it| it.split_once('}')).map_or(rest, |it| it.0);
+        let options = rest
+            .trim_ascii_start()
+            .strip_prefix("add ")
+            .ok_or_else(|| unexpected(&entry, EXPECTED))?;
         self.add(options, rows).ok_or_else(|| unexpected(&entry, EXPECTED))
     }
 

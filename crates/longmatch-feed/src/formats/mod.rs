@@ -49,7 +49,7 @@ pub enum Format {
     Netstat,
     /// The output of `ipset save` or `ipset list`.
     Ipset,
-    /// The output of `iptables-save` or `ip6tables-save`.
+    /// The output of `iptables-save`, `ip6tables-save` or `iptables -S`.
     Iptables,
     /// The output of `nft list ruleset` or `nft list set`.
     Nft,
@@ -122,7 +122,7 @@ const FORMATS: &[FormatInfo] = &[
     info(Format::Pfx2As, &["pfx2as"], "CAIDA's prefix to AS mappings (pfx2as)", "`asn`"),
     listing(Format::Netstat, &["netstat"], "`netstat -rn` and `route -n`, of Linux, BSD and macOS", "`next_hop`: the gateway, the interface, or `unreachable`, `reject`, `blackhole`", netstat::LISTING),
     listing(Format::Ipset, &["ipset"], "`ipset save` and `ipset list`: sets of addresses and networks; other sets are left out", "`set`, `comment`", ipset::LISTING),
-    listing(Format::Iptables, &["iptables"], "`iptables-save`: sources and destinations of rules, unless negated", "`chain`, `target`", iptables::LISTING),
+    listing(Format::Iptables, &["iptables"], "`iptables-save` and `iptables -S`: sources and destinations of rules, unless negated", "`chain`, `target`", iptables::LISTING),
     listing(Format::Nft, &["nft"], "`nft list`: named sets and maps of addresses", "`set`, `value`, `comment`", nft::LISTING),
     listing(Format::RisWhois, &["ris-whois"], "RIS whois dumps", "`asn` (null for sets), `peers`", ris_whois::LISTING),
     listing(Format::Delegated, &["delegated"], "statistics of the registries of addresses: delegated and delegated-extended", "`registry`, `country`, `date`, `status`", delegated::LISTING),

@@ -97,6 +97,11 @@ fn files_have_their_rows() {
     let grep = "ripencc|FR|ipv4|2.0.0.0|1048576|20100712|allocated\n";
     let columns = "registry:string country:string date:u64 status:string";
     check(grep, "delegated", columns, &["2.0.0.0/12 ripencc|FR|20100712|allocated"]);
+    let rules = "-P INPUT ACCEPT\n-N own\n-A INPUT -s 192.0.2.0/24 -j own\n";
+    check(rules, "iptables", "chain:string target:string", &["192.0.2.0/24 INPUT|own"]);
+    let script = "/ip firewall address-list\nremove [find list=a]\n\
+                  :do { add address=192.0.2.0/24 list=a } on-error={}\n";
+    check(script, "mikrotik", "list:string comment:string", &["192.0.2.0/24 a|~"]);
     let include = "192.0.2.0/24 FR;\n198.51.100.0/24 DE;\n";
     let rows = ["192.0.2.0/24 ~|FR", "198.51.100.0/24 ~|DE"];
     check(include, "nginx", "variable:string value:string", &rows);

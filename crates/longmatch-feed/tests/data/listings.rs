@@ -307,7 +307,6 @@ fn routes_stay_routes() {
         "10.0.0.0/8 a\n10.1.0.0/16 b c\n",
         "10.0.0.0/8\n11.0.0.0/8 a\n",
         "default\n",
-        "10.0.0.0/8,a\n10.1.0.0/16 a\n",
         "A 10.0.0.0/8\n",
     ] {
         let error = common::error_of(text.as_bytes());
