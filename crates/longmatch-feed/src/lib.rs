@@ -33,16 +33,21 @@
 //!
 //! | name | content | columns |
 //! |---|---|---|
-//! | `csv` | CSV, TSV, text with semicolons, bars or white space: prefixes, addresses or ranges in one column, or two columns of ranges, netmasks or lengths | those of the header, else `column2` ... |
+//! | `csv` | CSV, TSV, text with semicolons, bars or white space: prefixes, addresses or ranges in one column, or two columns of ranges, netmasks or lengths | those of the header, those of a geofeed (`country`, `region`, `city`, `postal_code`), else `column2` ... |
 //! | `list` | lists: a prefix, address or range a line | none: a set |
 //! | `text` | prefixes with a text of several words each | `value`: the rest of the line |
 //! | `pyasn` | pyasn's tables | `asn` |
 //! | `pfx2as` | CAIDA's prefix to AS mappings (pfx2as) | `asn` |
-//! | `netstat` | `netstat -rn` and `route -n`, of Linux, BSD and macOS | `next_hop`: the gateway, or the interface |
-//! | `ipset` | `ipset save` and `ipset list`: sets of addresses and networks | `set`, `comment` |
-//! | `iptables` | `iptables-save`: sources and destinations of rules, unless negated | `chain`, `target` |
+//! | `netstat` | `netstat -rn` and `route -n`, of Linux, BSD and macOS | `next_hop`: the gateway, the interface, or `unreachable`, `reject`, `blackhole` |
+//! | `ipset` | `ipset save` and `ipset list`: sets of addresses and networks; other sets are left out | `set`, `comment` |
+//! | `iptables` | `iptables-save` and `iptables -S`: sources and destinations of rules, unless negated | `chain`, `target` |
 //! | `nft` | `nft list`: named sets and maps of addresses | `set`, `value`, `comment` |
 //! | `ris-whois` | RIS whois dumps | `asn` (null for sets), `peers` |
+//! | `delegated` | statistics of the registries of addresses: delegated and delegated-extended | `registry`, `country`, `date`, `status` |
+//! | `rpsl` | objects of routing registries (RPSL): `route` and `route6` | `origin_as`, `descr` |
+//! | `cisco` | Cisco IOS: prefix lists and standard access lists | `list`, `action`, `ge`, `le` |
+//! | `mikrotik` | MikroTik: `/ip firewall address-list export` | `list`, `comment` |
+//! | `nginx` | nginx: `geo` blocks and the files they include, `allow`, `deny`, `set_real_ip_from` | `variable`, `value` |
 //! | `json` | JSON, one document or one a line: objects with a member that is a prefix, and prefixes in arrays | the scalars of the object and of the objects around it; `list`: the name of the array |
 //! | `routes` | lines of routes: `prefix next-hop`, `network netmask next-hop`, `A` and `W` before a route for updates, `ip route`, `bgpdump -m` | `next_hop`, or `origin_as` of `bgpdump -m` |
 //! | `ip-json` | the JSON of `ip -json route` | `next_hop` |
