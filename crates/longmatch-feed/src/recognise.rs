@@ -20,8 +20,7 @@ use crate::input::Input;
 use crate::mrt;
 use crate::option_values::Delimiter;
 use crate::options::Options;
-use crate::read::whole;
-use crate::source::{Job, Opened, Source};
+use crate::source::{Job, Opened, Source, whole};
 use crate::text::error::LineError;
 use crate::text::{BOM, Rules, is_keyword, parse, type_name};
 

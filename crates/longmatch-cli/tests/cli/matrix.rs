@@ -161,7 +161,11 @@ fn addresses_of(file: &str, table: &str, rows: &Rows) -> usize {
         let addr: IpAddr = words.next().unwrap().parse().unwrap();
         let longest =
             rows.keys().filter(|prefix| prefix.contains(addr)).max_by_key(|prefix| prefix.len());
-        assert_eq!(words.next(), longest.map(|prefix| prefix.to_string()).as_deref(), "{file}: {addr}");
+        assert_eq!(
+            words.next(),
+            longest.map(|prefix| prefix.to_string()).as_deref(),
+            "{file}: {addr}"
+        );
     }
     let annotate = |source: &[&str]| {
         run(&[

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use longmatch::table::{ColumnError, ColumnType};
 use longmatch::ParsePrefixError;
+use longmatch::table::{ColumnError, ColumnType};
 
 use crate::route_value::RouteValue;
 
