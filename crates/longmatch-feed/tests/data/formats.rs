@@ -91,7 +91,9 @@ fn files_have_their_rows() {
         ),
     ] {
         let path = format!("{}/../../testdata/formats/{name}", env!("CARGO_MANIFEST_DIR"));
-        check(&std::fs::read_to_string(path).unwrap(), format, columns, rows);
+        let text = std::fs::read_to_string(path).unwrap();
+        check(&text, format, columns, rows);
+        check(&format!("\u{feff}{}", text.replace('\n', "\r\n")), format, columns, rows);
     }
     // Parts of files, and near relatives.
     let grep = "ripencc|FR|ipv4|2.0.0.0|1048576|20100712|allocated\n";
