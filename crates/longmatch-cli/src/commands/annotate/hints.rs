@@ -11,7 +11,7 @@ use super::plan::{ANY_PLACE, Format};
 use crate::args::AnnotateArgs;
 use crate::error::CliError;
 use crate::lines::lines;
-use crate::output::{plural, warn};
+use crate::output::{plural, thousands, warn};
 
 /// Checks the first lines of an input.
 ///
@@ -111,12 +111,15 @@ pub fn counts(
             0 => "is there an address in another column, field or place of the line?",
             _ => "nothing was added for them (--strict stops at the first)",
         };
-        let missing = format!("{missing} missing address{}", if missing == 1 { "" } else { "es" });
+        let es = if missing == 1 { "" } else { "es" };
+        let (missing, bad) = (thousands(missing), thousands(bad));
+        let missing = format!("{missing} missing address{es}");
         warn(format_args!("{shown}: {missing}, {bad} bad, in {all}: {hint}"));
     }
     let embedded = args.routes.is_empty() && args.tables.is_empty();
     if embedded && ipv6 > 0 && !filters {
-        let addresses = format!("{ipv6} IPv6 address{}", if ipv6 == 1 { "" } else { "es" });
+        let es = if ipv6 == 1 { "" } else { "es" };
+        let addresses = format!("{} IPv6 address{es}", thousands(ipv6));
         warn(format_args!(
             "{shown}: {addresses} without an asn: the embedded IPv6 table has none; give one with --routes"
         ));
