@@ -31,24 +31,7 @@
 //! # Formats
 //! The content determines the format, and a magic number the compression. All readers recognise the same formats:
 //!
-//! | name | content | columns |
-//! |---|---|---|
-//! | `csv` | CSV, TSV, text with semicolons, bars or white space: prefixes, addresses or ranges in one column, or two columns of ranges, netmasks or lengths | those of the header, else `column2` ... |
-//! | `list` | lists: a prefix, address or range a line | none: a set |
-//! | `text` | prefixes with a text of several words each | `value`: the rest of the line |
-//! | `pyasn` | pyasn's tables | `asn` |
-//! | `pfx2as` | CAIDA's prefix to AS mappings (pfx2as) | `asn` |
-//! | `netstat` | `netstat -rn` and `route -n`, of Linux, BSD and macOS | `next_hop`: the gateway, or the interface |
-//! | `ipset` | `ipset save` and `ipset list`: sets of addresses and networks | `set`, `comment` |
-//! | `iptables` | `iptables-save`: sources and destinations of rules, unless negated | `chain`, `target` |
-//! | `nft` | `nft list`: named sets and maps of addresses | `set`, `value`, `comment` |
-//! | `ris-whois` | RIS whois dumps | `asn` (null for sets), `peers` |
-//! | `json` | JSON, one document or one a line: objects with a member that is a prefix, and prefixes in arrays | the scalars of the object and of the objects around it; `list`: the name of the array |
-//! | `routes` | lines of routes: `prefix next-hop`, `network netmask next-hop`, `A` and `W` before a route for updates, `ip route`, `bgpdump -m` | `next_hop`, or `origin_as` of `bgpdump -m` |
-//! | `ip-json` | the JSON of `ip -json route` | `next_hop` |
-//! | `mrt` | MRT: TABLE_DUMP, TABLE_DUMP_V2 and BGP4MP, with and without ADD-PATH | `origin_as`, or the value that is asked for |
-//! | `mmdb` | MaxMind DB | `country.iso_code`: the path to each scalar |
-//! | `lm` | compiled tables of longmatch | those of the table |
+#![doc = include_str!("../FORMATS.md")]
 //!
 //! The column of the prefixes is the first one whose cells are prefixes, addresses or ranges. Single
 //! addresses are host prefixes. IPv4-mapped IPv6 prefixes become IPv4, except `::ffff:0:0/96`, which does not mean all
@@ -116,18 +99,22 @@
 mod address_text;
 mod data;
 mod decompress;
+mod entries;
 mod error;
 mod formats;
 mod input;
 mod list;
 mod load;
+mod loader;
 mod mrt;
 mod option_values;
 mod options;
 mod paths;
 mod peers;
+mod prefix_text;
 mod printable;
 mod read;
+mod read_list;
 mod recognise;
 mod report;
 mod route_value;
@@ -140,12 +127,12 @@ mod trace;
 
 pub use address_text::{parse_ip, parse_ipv4, parse_ipv6};
 pub use data::error::DataError;
-pub use data::{DataLoader, load_data_bytes, load_data_path, load_data_reader};
 pub use decompress::{Codec, StreamError};
+pub use entries::ListEntries;
 pub use error::{FeedError, Place, Problem};
 pub use formats::{Format, FormatInfo};
-pub use list::{ListEntries, read_list, read_list_path};
 pub use load::{load_bytes, load_path, load_reader};
+pub use loader::{DataLoader, load_data_bytes, load_data_path, load_data_reader};
 pub use mrt::error::MrtError;
 pub use option_values::{
     Delimiter, Duplicates, IpTable, KeptColumn, ParseOptionError, PeerSelector,
@@ -153,6 +140,7 @@ pub use option_values::{
 pub use options::{IpFamily, Limits, Options};
 pub use peers::{Chosen, NoSuchPeer, Peer};
 pub use printable::printable;
+pub use read_list::{read_list, read_list_path};
 pub use report::Report;
 pub use route_value::RouteValue;
 pub use sink::{Event, Sink, SinkError};

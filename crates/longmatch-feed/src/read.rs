@@ -13,10 +13,9 @@ use longmatch::IpPrefix;
 
 use crate::data::error::DataError;
 use crate::data::{self, Store};
-use crate::decompress::{StreamError, explain};
+use crate::decompress::StreamError;
 use crate::error::{FeedError, Place, Problem};
 use crate::formats::Format;
-use crate::input::Input;
 use crate::list;
 use crate::mrt;
 use crate::options::Options;
@@ -24,7 +23,7 @@ use crate::recognise::{Found, recognise, recognise_text};
 use crate::report::Report;
 use crate::route_value::RouteValue;
 use crate::sink::{Sink, SinkError};
-use crate::source::{Job, Opened, Source, open, open_file};
+use crate::source::{Job, Opened, Source, open, open_file, whole};
 use crate::text;
 
 /// Receiver of the prefixes of an input.
@@ -319,24 +318,5 @@ fn into_store(
         Format::Json => data::json::load(&bytes, options, store, report),
         Format::Mmdb => data::mmdb::load(&bytes, options, store, report).map_err(at),
         _ => data::compiled::load(bytes, options, store, report).map_err(at),
-    }
-}
-
-/// The whole input, in memory.
-pub(crate) fn whole(opened: &mut Opened<'_>, limit: u64) -> Result<Vec<u8>, FeedError> {
-    let input: &mut Input<'_> = &mut opened.input;
-    let mut bytes = Vec::new();
-    while input.fill(1) > 0 {
-        let window = input.window();
-        if (bytes.len() + window.len()) as u64 > limit {
-            return Err(FeedError::at(Place::Whole, Problem::TooLarge { limit }));
-        }
-        bytes.extend_from_slice(window);
-        let len = window.len();
-        input.consume(len);
-    }
-    match input.take_error() {
-        Some(error) => Err(FeedError::stream(bytes.len() as u64, explain(error, opened.codec))),
-        None => Ok(bytes),
     }
 }

@@ -20,10 +20,9 @@ use crate::input::Input;
 use crate::mrt;
 use crate::option_values::Delimiter;
 use crate::options::Options;
-use crate::read::whole;
-use crate::source::{Job, Opened, Source};
+use crate::source::{Job, Opened, Source, whole};
 use crate::text::error::LineError;
-use crate::text::{BOM, Rules, parse};
+use crate::text::{BOM, Rules, is_keyword, parse, type_name};
 
 /// Bytes of an input that decide.
 const LOOKAHEAD: usize = 64 << 10;
@@ -89,6 +88,9 @@ fn other_format(head: &[u8]) -> Option<&'static str> {
         }
         _ if head.get(257..262) == Some(b"ustar") => {
             "a tar archive: unpack it and name a file in it"
+        }
+        _ if memchr::memmem::find(head, b"\x1b[").is_some() => {
+            "text with colours of a terminal: print it without (ip -c=never) or remove them (sed 's/\\x1b\\[[0-9;]*m//g')"
         }
         [b'P', b'A', b'R', b'1', ..] => "Parquet: export the columns as CSV",
         _ => return None,
@@ -299,10 +301,17 @@ fn is_list_line(line: &str) -> bool {
     Kind::of(line[..end].trim_ascii()).is_key()
 }
 
-/// Whether a line is a route, or a network with a wrong netmask.
+/// Whether a line is a route, or one with a wrong netmask or without its next hop. A number and a prefix may be two columns, unless an
+/// attribute shows that the number is a type of route.
 fn is_route_line(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    if words.next().is_some_and(|first| type_name(first) != first)
+        && !words.nth(1).is_some_and(is_keyword)
+    {
+        return false;
+    }
     let rules = Rules { mask_host_bits: true, default_family: None };
-    matches!(parse(line, rules), Ok(_) | Err(LineError::Netmask { .. }))
+    matches!(parse(line, rules), Ok(_) | Err(LineError::Netmask { .. } | LineError::MissingNextHop))
 }
 
 /// The first word of a line.

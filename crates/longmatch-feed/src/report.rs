@@ -67,6 +67,8 @@ pub struct Report {
     /// Skipped routes of `ip route` in routing tables other than [`crate::Options::ip_table`], by
     /// table name. Beyond a bound on the number of tables, one last name counts all others.
     pub other_tables: BTreeMap<String, u64>,
+    /// Entries of listings that are no prefixes, such as those of other types of sets, by name.
+    pub left_out: BTreeMap<String, u64>,
     /// Skipped well-formed MRT records without unicast routes, by type and subtype.
     pub skipped_records: BTreeMap<(u16, u16), u64>,
     /// Skipped BGP attributes with announcements or withdrawals of families other than IPv4 and
@@ -190,7 +192,10 @@ impl Report {
         ];
         let counts = counts.into_iter().filter(|(n, ..)| *n > 0);
         all.extend(counts.map(|(n, one, many)| were_left_out(n, one, many)));
-        all.extend(self.tables());
+        let words = ["route of another table", "routes of other tables"];
+        all.extend(by_name(&self.other_tables, words));
+        let words = ["entry without a prefix", "entries without a prefix"];
+        all.extend(by_name(&self.left_out, words));
         if self.overlapped > 0 {
             let prefixes = plural(self.overlapped, "prefix is", "prefixes are");
             all.push(format!("ranges overlap: {prefixes} replaced by a later range"));
@@ -224,15 +229,15 @@ impl Report {
             None => "no prefixes were read".to_owned(),
         }
     }
+}
 
-    /// Warning that lists the skipped routing tables.
-    fn tables(&self) -> Option<String> {
-        let total: u64 = self.other_tables.values().sum();
-        let each = |(name, count): (&String, &u64)| format!("{}: {count}", printable(name));
-        let each: Vec<_> = self.other_tables.iter().map(each).collect();
-        let skipped = were_left_out(total, "route of another table", "routes of other tables");
-        (total > 0).then(|| format!("{skipped} ({})", each.join(", ")))
-    }
+/// Warning that lists counts by name.
+fn by_name(counts: &BTreeMap<String, u64>, [one, many]: [&str; 2]) -> Option<String> {
+    let total: u64 = counts.values().sum();
+    let each = |(name, count): (&String, &u64)| format!("{}: {count}", printable(name));
+    let each: Vec<_> = counts.iter().take(MAX_TABLES + 1).map(each).collect();
+    let skipped = were_left_out(total, one, many);
+    (total > 0).then(|| format!("{skipped} ({})", each.join(", ")))
 }
 
 /// Greatest number of routing tables that a report counts separately.

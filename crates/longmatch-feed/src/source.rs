@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::decompress::{Codec, MAGIC_LEN, decode, refuse_nested};
+use crate::decompress::{Codec, MAGIC_LEN, decode, explain, refuse_nested};
 use crate::error::{FeedError, Place, Problem};
 use crate::input::Input;
 use crate::options::{Limits, Options};
@@ -67,4 +67,23 @@ pub(crate) fn open_file(path: &Path) -> Result<File, FeedError> {
         return Err(open(io::Error::new(io::ErrorKind::IsADirectory, error)));
     }
     Ok(file)
+}
+
+/// The whole input, in memory.
+pub(crate) fn whole(opened: &mut Opened<'_>, limit: u64) -> Result<Vec<u8>, FeedError> {
+    let input: &mut Input<'_> = &mut opened.input;
+    let mut bytes = Vec::new();
+    while input.fill(1) > 0 {
+        let window = input.window();
+        if (bytes.len() + window.len()) as u64 > limit {
+            return Err(FeedError::at(Place::Whole, Problem::TooLarge { limit }));
+        }
+        bytes.extend_from_slice(window);
+        let len = window.len();
+        input.consume(len);
+    }
+    match input.take_error() {
+        Some(error) => Err(FeedError::stream(bytes.len() as u64, explain(error, opened.codec))),
+        None => Ok(bytes),
+    }
 }

@@ -192,6 +192,33 @@ fn route_types_are_next_hops() {
     assert_eq!(routes(text), expected);
 }
 
+/// `ip -N` prints types, protocols and scopes as numbers, `ip -d` next-hop objects on lines of their own.
+#[test]
+fn numbers_and_details_of_ip() {
+    let text = "default via 192.0.2.1 dev e0 proto 16\n1 10.0.0.0/16 nhid 7 via 192.0.2.2 dev e0 proto 3 scope 0\n\
+                \tnh_info id 7 via 192.0.2.9 dev e9 scope 253\n6 10.1.0.0/16 proto 3 scope 0\n\
+                7 10.2.0.0/16\n8 10.3.0.0/16 metric 9\n9 10.4.0.0/16\n2 192.0.2.7 dev e0 table 254\n\
+                10.5.0.0/16 nhid 8 \\ nexthop via 192.0.2.3 dev e0 weight 1 \\\tnh_info id 8 via 192.0.2.9 dev x\n";
+    let expected = [
+        "0.0.0.0/0 192.0.2.1",
+        "10.0.0.0/16 192.0.2.2",
+        "10.1.0.0/16 blackhole",
+        "10.2.0.0/16 unreachable",
+        "10.3.0.0/16 prohibit",
+        "10.4.0.0/16 throw",
+        "10.5.0.0/16 192.0.2.3",
+        "192.0.2.7/32 e0",
+    ];
+    assert_eq!(routes(text), expected);
+    assert_eq!(routes("7 default dev lo proto 9 metric 5\n"), ["::/0 unreachable"]);
+    let json = r#"[{"type":"6","dst":"10.1.0.0/16","protocol":"3","flags":[]}]"#;
+    assert_eq!(routes(json), ["10.1.0.0/16 blackhole"]);
+    // A number and a prefix alone are two columns.
+    assert_eq!(load(b"6 10.1.0.0/16\n7 10.2.0.0/16\n").unwrap().1.format, Format::Csv);
+    let coloured = "default via \u{1b}[36m192.0.2.1\u{1b}[0m dev e0\n";
+    assert!(error_of(coloured.as_bytes()).contains("colours of a terminal"));
+}
+
 #[test]
 fn default_routes_of_ipv6_by_their_own_line() {
     let text = "default via fe80::1 dev a\n10.0.0.0/8 dev b\n";

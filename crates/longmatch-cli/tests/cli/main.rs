@@ -10,6 +10,7 @@ mod install;
 mod limits;
 mod load;
 mod lookup;
+mod matrix;
 mod measure;
 mod replay;
 mod report;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use longmatch::ParsePrefixError;
 use longmatch::table::{ColumnError, ColumnType};
-use longmatch::{IpPrefix, ParsePrefixError};
 
 use crate::route_value::RouteValue;
 
@@ -111,7 +111,7 @@ pub enum DataError {
     /// A prefix has two rows, which the options forbid.
     Duplicate {
         /// The prefix.
-        prefix: IpPrefix,
+        text: String,
     },
     /// A set is read, and the input withdraws routes.
     Updates,
@@ -259,7 +259,7 @@ impl fmt::Display for DataError {
                 "the lines end with carriage returns alone, as on old Macintoshes: replace them by line \
                  feeds (tr '\\r' '\\n')",
             ),
-            Self::Duplicate { prefix } => write!(f, "{prefix} has a row already"),
+            Self::Duplicate { text } => write!(f, "{text} has a row already"),
             Self::Updates => f.write_str("these are updates of routes: give a table or a list"),
             Self::NoPaths { value } => write!(
                 f,

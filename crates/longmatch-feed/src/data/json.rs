@@ -213,7 +213,9 @@ impl Walk<'_> {
         };
         let scalars: Vec<_> = members.iter().filter_map(scalar).collect();
         self.names.add_columns(&scalars);
-        self.around.insert(number, scalars);
+        if !scalars.is_empty() {
+            self.around.insert(number, scalars);
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use longmatch::{IpPrefix, ParsePrefixError};
 
 use super::error::{DataError, shorten};
 use super::split;
-use crate::text::{netmask_length, parse_prefix};
+use crate::prefix_text::{netmask_length, parse_prefix};
 
 /// The cells that hold the prefix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

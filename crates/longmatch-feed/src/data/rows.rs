@@ -1,5 +1,7 @@
 //! Rows of text and their cells.
 
+use std::collections::BTreeMap;
+
 use csv_core::ReadRecordResult;
 use memchr::{memchr, memchr_iter};
 
@@ -45,6 +47,9 @@ pub(crate) struct Rows<'a> {
     first: usize,
     width: usize,
     parser: Option<Box<dyn Parser>>,
+    ended: bool,
+    /// The entries that the parser has left out, at the end.
+    left_out: BTreeMap<String, u64>,
     /// Output of the parser of quoted cells.
     unquoted: Vec<u8>,
     ends: Vec<usize>,
@@ -76,6 +81,8 @@ impl<'a> Rows<'a> {
             first: 0,
             width,
             parser,
+            ended: false,
+            left_out: BTreeMap::new(),
             unquoted: Vec::new(),
             ends: Vec::new(),
             number: 0,
@@ -118,8 +125,10 @@ impl<'a> Rows<'a> {
                 }
                 Err(LinesError::Io(error)) => return Err(RowError::Io(error)),
             };
-            match line.trim_ascii_start().as_bytes() {
-                [] | [b'#', ..] => continue,
+            let text = line.trim_ascii_start();
+            match text.as_bytes() {
+                [] if self.parser.is_none() => continue,
+                [b'#', ..] => continue,
                 [b';', ..] if self.semicolons || self.cells == Cells::One => continue,
                 _ => {}
             }
@@ -127,7 +136,14 @@ impl<'a> Rows<'a> {
             self.row.bounds.clear();
             if let Some(parser) = &mut self.parser {
                 self.first = 0;
-                if let Err(error) = parser.line(line, &mut self.row) {
+                let result = match text.is_empty() {
+                    true => {
+                        parser.blank(&mut self.row);
+                        Ok(())
+                    }
+                    false => parser.line(line, &mut self.row),
+                };
+                if let Err(error) = result {
                     return Err(RowError::Row(self.error(error)));
                 }
                 if self.row.bounds.is_empty() {
@@ -141,13 +157,21 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Ends the rows: a listing may be cut off.
+    /// Ends the rows: a listing may have more of them, or be cut off.
     fn end(&mut self) -> Result<bool, RowError> {
-        let end = self.parser.as_ref().map_or(Ok(()), |parser| parser.end());
-        // The next call ends the rows.
-        self.parser = None;
         self.row = Emitted::default();
-        end.map(|()| false).map_err(|error| RowError::Row(self.error(error)))
+        self.first = 0;
+        let Some(parser) = self.parser.as_mut().filter(|_| !self.ended) else { return Ok(false) };
+        self.ended = true;
+        let end = parser.end(&mut self.row);
+        self.left_out = parser.left_out();
+        end.map_err(|error| RowError::Row(self.error(error)))?;
+        Ok(!self.row.bounds.is_empty())
+    }
+
+    /// The entries that a listing has left out, by the name of their kind or set; empty before its end.
+    pub(crate) fn left_out(&mut self) -> BTreeMap<String, u64> {
+        std::mem::take(&mut self.left_out)
     }
 
     #[inline]

@@ -118,13 +118,13 @@ impl Shape {
         };
         let mut shape = Self { format: Format::Csv, cells, semicolons, header, key, names };
         if !header {
-            shape.name_known(&kinds);
+            shape.name_known(rows, &kinds);
         }
         Ok(shape)
     }
 
     /// Names the columns of well-known files without a header.
-    fn name_known(&mut self, kinds: &[Vec<Kind>]) {
+    fn name_known(&mut self, rows: &[Vec<String>], kinds: &[Vec<Kind>]) {
         let width = self.names.len();
         let numbers = |at: usize| is_all(kinds, at, |kind| kind == Kind::Integer);
         let known: &[&str] = match (self.key, width) {
@@ -135,6 +135,9 @@ impl Shape {
                 self.format = Format::Pfx2As;
                 &["address", "length", "asn"]
             }
+            (Key::One(0), 4 | 5) if is_geofeed(rows) => {
+                &["prefix", "country", "region", "city", "postal_code"][..width]
+            }
             (Key::One(0), 2) if self.semicolons && numbers(1) => {
                 self.format = Format::PyAsn;
                 &["prefix", "asn"]
@@ -143,6 +146,19 @@ impl Shape {
         };
         self.names = known.iter().map(|name| (*name).to_owned()).collect();
     }
+}
+
+/// Whether rows are a geofeed (RFC 8805): a country's code of two letters, and a region of it such as `US-AL`.
+fn is_geofeed(rows: &[Vec<String>]) -> bool {
+    let cell = |row: &'_ Vec<String>, at: usize| row.get(at).cloned().unwrap_or_default();
+    let fits = |row: &Vec<String>| {
+        let (country, region) = (cell(row, 1), cell(row, 2));
+        let is_code = country.len() == 2 && country.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let is_within =
+            region.split_once('-').is_some_and(|(of, _)| of.eq_ignore_ascii_case(&country));
+        (country.is_empty() || is_code) && (region.is_empty() || is_within)
+    };
+    rows.iter().all(fits) && rows.iter().any(|row| !cell(row, 1).is_empty())
 }
 
 /// Whether the cells of a column are of a kind, empty ones aside.

@@ -14,8 +14,8 @@ use longmatch::{IpPrefix, Ipv4, Ipv6, NextHopId, Rib};
 use super::error::DataError;
 use super::key::Found;
 use super::types;
+use crate::entries::ListEntries;
 use crate::error::{FeedError, Place, Problem};
-use crate::list::ListEntries;
 use crate::option_values::Duplicates;
 use crate::options::Limits;
 use crate::report::Report;
@@ -220,7 +220,7 @@ impl Store {
             }
             Duplicates::Error => {
                 self.put(prefix, old)?;
-                return Err(DataError::Duplicate { prefix });
+                return Err(DataError::Duplicate { text: prefix.to_string() });
             }
         }
         Ok(Inserted::Again)

@@ -58,6 +58,7 @@ pub(crate) fn load(
             Ok(()) => {}
         }
     };
+    report.left_out = rows.left_out();
     report.lines = rows.lines().number();
     report.bytes = rows.lines().input().received();
     report.input_bytes = opened.taken.get();

@@ -1,5 +1,7 @@
 //! `ipset save` and `ipset list`: the entries of sets of addresses and prefixes.
 
+use std::collections::{BTreeMap, HashMap};
+
 use super::{Emitted, Listing, Parser, unexpected, word, words};
 use crate::data::error::DataError;
 
@@ -30,58 +32,105 @@ struct Ipset {
     /// The set that `ipset list` names, and whether its members follow.
     set: String,
     members: bool,
+    /// The name and type of each set of another type, and its number of entries.
+    others: HashMap<String, (String, u64)>,
+    /// Whether there are sets of addresses.
+    known: bool,
 }
 
 impl Parser for Ipset {
     fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
         let (first, rest) = word(line);
         match first {
-            "create" => return is_known(line, words(rest).nth(1).unwrap_or("")),
+            "create" => {
+                let (set, rest) = word(rest);
+                self.create(set, word(rest).0);
+                Ok(())
+            }
             "add" => {
                 let (set, rest) = word(rest);
-                entry(line, rest, set, rows)
+                self.entry(line, rest, set, rows)
             }
             "Name:" => {
                 self.set = rest.trim_ascii().to_owned();
                 self.members = false;
                 Ok(())
             }
-            "Type:" => is_known(line, rest.trim_ascii()),
+            "Type:" => {
+                let set = std::mem::take(&mut self.set);
+                self.create(&set, rest.trim_ascii());
+                self.set = set;
+                Ok(())
+            }
             "Members:" => {
                 self.members = true;
                 Ok(())
             }
-            _ if self.members => entry(line, line, &self.set, rows),
+            _ if self.members => {
+                let set = std::mem::take(&mut self.set);
+                let entry = self.entry(line, line, &set, rows);
+                self.set = set;
+                entry
+            }
             "Revision:" | "Header:" | "Size" | "References:" | "Number" => Ok(()),
             _ => Err(unexpected(line, "'create SET TYPE', 'add SET ENTRY' or the output of list")),
         }
     }
-}
 
-/// Refuses sets whose entries are more than addresses.
-fn is_known(line: &str, kind: &str) -> Result<(), DataError> {
-    match TYPES.contains(&kind) {
-        true => Ok(()),
-        false => Err(unexpected(line, "a set of type hash:ip, hash:net or bitmap:ip")),
+    fn end(&mut self, _rows: &mut Emitted) -> Result<(), DataError> {
+        let other = self.others.iter().next().filter(|_| !self.known);
+        other.map_or(Ok(()), |(name, (kind, _))| {
+            Err(unexpected(
+                &format!("{name} {kind}"),
+                "a set of type hash:ip, hash:net or bitmap:ip",
+            ))
+        })
+    }
+
+    fn left_out(&mut self) -> BTreeMap<String, u64> {
+        let others = std::mem::take(&mut self.others).into_iter().filter(|(_, (_, n))| *n > 0);
+        others.map(|(set, (kind, n))| (format!("{kind} {set}"), n)).collect()
     }
 }
 
-/// An entry and its options.
-fn entry(line: &str, text: &str, set: &str, rows: &mut Emitted) -> Result<(), DataError> {
-    let (prefix, options) = word(text);
-    if prefix.is_empty() {
-        return Err(unexpected(line, "'add SET ENTRY'"));
-    }
-    let mut options = words(options);
-    let mut comment = "";
-    while let Some(option) = options.next() {
-        match option {
-            "comment" => comment = options.next().unwrap_or(""),
-            // As a prefix of its own it would match the addresses that the set excludes.
-            "nomatch" => return Err(unexpected(line, "no exceptions (nomatch): remove the entry")),
-            _ => {}
+impl Ipset {
+    fn create(&mut self, set: &str, kind: &str) {
+        match TYPES.contains(&kind) {
+            true => self.known = true,
+            false => drop(self.others.insert(set.to_owned(), (kind.to_owned(), 0))),
         }
     }
-    rows.row(&[prefix, set, comment]);
-    Ok(())
+
+    /// An entry and its options.
+    fn entry(
+        &mut self,
+        line: &str,
+        text: &str,
+        set: &str,
+        rows: &mut Emitted,
+    ) -> Result<(), DataError> {
+        if let Some((_, left_out)) = self.others.get_mut(set) {
+            *left_out += 1;
+            return Ok(());
+        }
+        self.known = true;
+        let (prefix, options) = word(text);
+        if prefix.is_empty() {
+            return Err(unexpected(line, "'add SET ENTRY'"));
+        }
+        let mut options = words(options);
+        let mut comment = "";
+        while let Some(option) = options.next() {
+            match option {
+                "comment" => comment = options.next().unwrap_or(""),
+                // As a prefix of its own it would match the addresses that the set excludes.
+                "nomatch" => {
+                    return Err(unexpected(line, "no exceptions (nomatch): remove the entry"));
+                }
+                _ => {}
+            }
+        }
+        rows.row(&[prefix, set, comment]);
+        Ok(())
+    }
 }

@@ -1,4 +1,4 @@
-//! `iptables-save` and `ip6tables-save`: the sources and destinations of rules.
+//! `iptables-save`, `ip6tables-save` and `iptables -S`: the sources and destinations of rules.
 
 use std::collections::HashSet;
 
@@ -17,6 +17,8 @@ fn begins(lines: &[&str]) -> bool {
     let is_rule = |line: &&str| line.starts_with("-A ") || line.starts_with(':');
     match lines.first() {
         Some(table) if table.starts_with('*') => lines.iter().any(is_rule),
+        // The policies and chains of `iptables -S`.
+        Some(first) if first.starts_with("-P ") || first.starts_with("-N ") => true,
         Some(rule) => rule.starts_with("-A ") && words(rule).count() > 2,
         None => false,
     }
@@ -36,7 +38,7 @@ impl Parser for Iptables {
             None => line.trim_ascii_start(),
         };
         match rule.trim_ascii_start().as_bytes() {
-            [b'*' | b':', ..] | b"COMMIT" => return Ok(()),
+            [b'*' | b':', ..] | [b'-', b'P' | b'N', b' ', ..] | b"COMMIT" => return Ok(()),
             [b'-', b'A' | b'I', b' ', ..] => {}
             _ => return Err(unexpected(line, "a rule such as '-A CHAIN -s PREFIX -j TARGET'")),
         }

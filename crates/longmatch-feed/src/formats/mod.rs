@@ -3,12 +3,18 @@
 //! A format of lines that a tool prints is one file of this folder and one line of [`FORMATS`]: a parser of lines,
 //! which keeps earlier lines' content such as the name of a set, and emits a row for each prefix.
 
+mod cisco;
+mod delegated;
 mod ipset;
 mod iptables;
+mod mikrotik;
 mod netstat;
 mod nft;
+mod nginx;
 mod ris_whois;
+mod rpsl;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -43,12 +49,22 @@ pub enum Format {
     Netstat,
     /// The output of `ipset save` or `ipset list`.
     Ipset,
-    /// The output of `iptables-save` or `ip6tables-save`.
+    /// The output of `iptables-save`, `ip6tables-save` or `iptables -S`.
     Iptables,
     /// The output of `nft list ruleset` or `nft list set`.
     Nft,
     /// A RIS whois dump.
     RisWhois,
+    /// Statistics of the regional internet registries.
+    Delegated,
+    /// Objects of routing registries.
+    Rpsl,
+    /// Prefix lists and standard access lists of Cisco IOS.
+    Cisco,
+    /// Address lists of MikroTik RouterOS.
+    MikroTik,
+    /// Addresses in nginx's configuration.
+    Nginx,
     /// JSON whose objects or arrays have prefixes.
     Json,
     /// Lines of routes.
@@ -99,20 +115,25 @@ impl fmt::Debug for Listing {
 /// All formats. Listings are recognised in this order.
 #[rustfmt::skip]
 const FORMATS: &[FormatInfo] = &[
-    info(Format::Csv, &["csv", "tsv", "delimited"], "CSV, TSV, text with semicolons, bars or white space: prefixes, addresses or ranges in one column, or two columns of ranges, netmasks or lengths", "those of the header, else `column2` ..."),
-    info(Format::List, &["list"], "lists: a prefix, address or range a line", "none: a set"),
-    info(Format::Text, &["text", "texts"], "prefixes with a text of several words each", "`value`: the rest of the line"),
-    info(Format::PyAsn, &["pyasn"], "pyasn's tables", "`asn`"),
+    info(Format::Csv, &["csv", "tsv", "delimited"], "text with cells between commas, tabs, semicolons, bars or spaces", "those of the header, those of a geofeed (`country`, `region`, `city`, `postal_code`), else `column2` ..."),
+    info(Format::List, &["list"], "a prefix, address or range a line", "none: a set"),
+    info(Format::Text, &["text", "texts"], "a prefix and a text of several words a line", "`value`: the rest of the line"),
+    info(Format::PyAsn, &["pyasn"], "tables of pyasn", "`asn`"),
     info(Format::Pfx2As, &["pfx2as"], "CAIDA's prefix to AS mappings (pfx2as)", "`asn`"),
-    listing(Format::Netstat, &["netstat"], "`netstat -rn` and `route -n`, of Linux, BSD and macOS", "`next_hop`: the gateway, or the interface", netstat::LISTING),
-    listing(Format::Ipset, &["ipset"], "`ipset save` and `ipset list`: sets of addresses and networks", "`set`, `comment`", ipset::LISTING),
-    listing(Format::Iptables, &["iptables"], "`iptables-save`: sources and destinations of rules, unless negated", "`chain`, `target`", iptables::LISTING),
-    listing(Format::Nft, &["nft"], "`nft list`: named sets and maps of addresses", "`set`, `value`, `comment`", nft::LISTING),
+    listing(Format::Netstat, &["netstat"], "'netstat -rn' and 'route -n' of Linux, BSD and macOS", "`next_hop`: the gateway, the interface, or `unreachable`, `reject`, `blackhole`", netstat::LISTING),
+    listing(Format::Ipset, &["ipset"], "`ipset save` and `ipset list`: sets of addresses and networks; other sets are left out", "`set`, `comment`", ipset::LISTING),
+    listing(Format::Iptables, &["iptables"], "`iptables-save` and `iptables -S`: sources and destinations of rules, unless negated", "`chain`, `target`", iptables::LISTING),
+    listing(Format::Nft, &["nft"], "'nft list': named sets and maps of addresses", "`set`, `value`, `comment`", nft::LISTING),
     listing(Format::RisWhois, &["ris-whois"], "RIS whois dumps", "`asn` (null for sets), `peers`", ris_whois::LISTING),
-    info(Format::Json, &["json", "ndjson"], "JSON, one document or one a line: objects with a member that is a prefix, and prefixes in arrays", "the scalars of the object and of the objects around it; `list`: the name of the array"),
-    info(Format::Routes, &["routes"], "lines of routes: `prefix next-hop`, `network netmask next-hop`, `A` and `W` before a route for updates, `ip route`, `bgpdump -m`", "`next_hop`, or `origin_as` of `bgpdump -m`"),
-    info(Format::IpJson, &["ip-json"], "the JSON of `ip -json route`", "`next_hop`"),
-    info(Format::Mrt, &["mrt"], "MRT: TABLE_DUMP, TABLE_DUMP_V2 and BGP4MP, with and without ADD-PATH", "`origin_as`, or the value that is asked for"),
+    listing(Format::Delegated, &["delegated"], "statistics of the registries of addresses: delegated and delegated-extended", "`registry`, `country`, `date`, `status`", delegated::LISTING),
+    listing(Format::Rpsl, &["rpsl"], "objects of routing registries (RPSL): `route` and `route6`", "`origin_as`, `descr`", rpsl::LISTING),
+    listing(Format::Cisco, &["cisco"], "Cisco IOS: prefix lists and standard access lists", "`list`, `action`, `ge`, `le`", cisco::LISTING),
+    listing(Format::MikroTik, &["mikrotik"], "MikroTik: `/ip firewall address-list export`", "`list`, `comment`", mikrotik::LISTING),
+    listing(Format::Nginx, &["nginx"], "nginx: `geo` blocks and the files they include, `allow`, `deny`, `set_real_ip_from`", "`variable`, `value`", nginx::LISTING),
+    info(Format::Json, &["json", "ndjson"], "JSON, also a document a line: members of objects and elements of arrays", "the scalars of the object and of the objects around it; `list`: the name of the array"),
+    info(Format::Routes, &["routes"], "'prefix next-hop', 'ip route', 'bgpdump -m', updates that begin with A or W", "`next_hop`, or `origin_as` of `bgpdump -m`"),
+    info(Format::IpJson, &["ip-json"], "'ip -json route'", "`next_hop`"),
+    info(Format::Mrt, &["mrt"], "MRT: TABLE_DUMP, TABLE_DUMP_V2, BGP4MP, with and without ADD-PATH", "`origin_as`, or the value that is asked for"),
     info(Format::Mmdb, &["mmdb"], "MaxMind DB", "`country.iso_code`: the path to each scalar"),
     info(Format::Compiled, &["lm"], "compiled tables of longmatch", "those of the table"),
 ];
@@ -189,9 +210,17 @@ pub(crate) trait Parser {
     /// Parses a line that is neither blank nor a comment.
     fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError>;
 
-    /// Checks that the listing may end here.
-    fn end(&self) -> Result<(), DataError> {
+    /// Notes a blank line.
+    fn blank(&mut self, _rows: &mut Emitted) {}
+
+    /// Emits the last rows, and checks that the listing may end here.
+    fn end(&mut self, _rows: &mut Emitted) -> Result<(), DataError> {
         Ok(())
+    }
+
+    /// The entries that are no prefixes and were left out, by the name of their kind or set.
+    fn left_out(&mut self) -> BTreeMap<String, u64> {
+        BTreeMap::new()
     }
 }
 
@@ -248,4 +277,33 @@ fn words(mut text: &str) -> impl Iterator<Item = &str> {
         text = rest;
         Some(first)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `LONGMATCH_WRITE=1` writes the document.
+    #[test]
+    fn the_document_has_the_table() {
+        let mut text = "| name | content | columns |\n|---|---|---|\n".to_owned();
+        for FormatInfo { names, content, columns, .. } in FORMATS {
+            text += &format!("| `{}` | {content} | {columns} |\n", names[0]);
+        }
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/FORMATS.md");
+        if std::env::var_os("LONGMATCH_WRITE").is_some() {
+            std::fs::write(path, &text).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(path).unwrap(), text);
+    }
+
+    #[test]
+    fn names_are_distinct_and_short() {
+        let mut seen = std::collections::HashSet::new();
+        for info in FORMATS {
+            assert!(info.names.iter().all(|name| seen.insert(*name) && name.parse() == Ok(info.format)));
+            let width = info.names[0].len() + info.content.len();
+            assert!(info.names[0].len() <= 10 && width <= 96, "{}", info.content);
+        }
+    }
 }

@@ -27,9 +27,12 @@ fn is_header(line: &str) -> bool {
 #[derive(Default)]
 struct Netstat {
     ipv6: bool,
-    /// Positions of the netmask and of the interface; the destination and the gateway come first.
+    /// Positions of the netmask, the interface and the flags; the destination and the gateway come first.
     mask: Option<usize>,
     interface: Option<usize>,
+    flags: Option<usize>,
+    /// Whether the table is Linux's, whose flags have other letters.
+    linux: bool,
     /// The destinations so far: of several routes to one the first counts, as it has the lowest metric.
     seen: HashSet<String>,
 }
@@ -37,9 +40,12 @@ struct Netstat {
 impl Parser for Netstat {
     fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
         if is_header(line) {
+            let next_hop = line.contains("Next Hop");
             let line = line.replace("Next Hop", "Gateway");
             let position = |names: &[&str]| words(&line).position(|word| names.contains(&word));
             (self.mask, self.interface) = (position(&["Genmask"]), position(&INTERFACES));
+            self.flags = position(&["Flags", "Flag"]);
+            self.linux = self.mask.is_some() || next_hop;
             return Ok(());
         }
         let cells: Vec<_> = words(line).collect();
@@ -75,10 +81,17 @@ impl Netstat {
             },
             None => prefix(destination, self.ipv6),
         };
+        let interface = at(self.interface);
+        let flags = at(self.flags).unwrap_or("");
         let next_hop = match gateway {
+            // The flag of Linux does not tell unreachable routes from prohibited ones. A blackhole has no interface.
+            _ if self.linux && flags.contains('!') => "unreachable",
+            _ if self.linux && interface == Some("*") => "blackhole",
+            _ if !self.linux && flags.contains('R') => "reject",
+            _ if !self.linux && flags.contains('B') => "blackhole",
             // The destination is on the link: the interface is the next hop.
-            "0.0.0.0" | "*" | "::" | "[::]" => at(self.interface).unwrap_or(gateway),
-            link if link.starts_with("link#") => at(self.interface).unwrap_or(gateway),
+            "0.0.0.0" | "*" | "::" | "[::]" => interface.unwrap_or(gateway),
+            link if link.starts_with("link#") => interface.unwrap_or(gateway),
             _ => gateway,
         };
         if !self.seen.contains(&prefix) {

@@ -61,7 +61,7 @@ impl Parser for Nft {
         Ok(())
     }
 
-    fn end(&self) -> Result<(), DataError> {
+    fn end(&mut self, _rows: &mut Emitted) -> Result<(), DataError> {
         match self.inside {
             true => Err(unexpected(&self.element, "'}' after the elements: the text is cut off")),
             false => Ok(()),

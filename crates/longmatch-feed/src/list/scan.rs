@@ -4,9 +4,9 @@ use longmatch::set::AddressRange;
 use longmatch::{Ipv4, Prefix};
 use memchr::memchr;
 
-use super::ListEntries;
 use crate::data::error::DataError;
 use crate::data::key::{self, Found};
+use crate::entries::ListEntries;
 use crate::error::{FeedError, Place, Problem};
 use crate::options::Options;
 use crate::report::Report;

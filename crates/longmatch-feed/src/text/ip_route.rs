@@ -35,6 +35,22 @@ pub(crate) fn is_final(kind: &str) -> bool {
     matches!(kind, "blackhole" | "unreachable" | "prohibit" | "throw")
 }
 
+/// The name of a route type that `ip -N` prints as its number (`linux/rtnetlink.h`); other words stay.
+pub(crate) fn type_name(kind: &str) -> &str {
+    match kind {
+        "1" => "unicast",
+        "2" => "local",
+        "3" => "broadcast",
+        "4" => "anycast",
+        "5" => "multicast",
+        "6" => "blackhole",
+        "7" => "unreachable",
+        "8" => "prohibit",
+        "9" => "throw",
+        other => other,
+    }
+}
+
 /// Parses a line by its first word. Returns `None` if `ip route` does not print that word.
 pub(crate) fn parse_by_first_word<'a>(
     first: &'a str,
@@ -44,6 +60,8 @@ pub(crate) fn parse_by_first_word<'a>(
     let line = match first {
         "default" => parse_default(rest, rules)?,
         "nexthop" => next_hop(rest)?,
+        // `ip -d` repeats the next hop of the route before.
+        "nh_info" => Line::Nothing,
         "blackhole" | "unreachable" | "prohibit" | "throw" => {
             let (target, rest) = typed_target(rest, rules)?;
             let mut route = IpRoute::new(target);
@@ -115,8 +133,11 @@ pub(crate) fn family_of(text: &str) -> Option<IpFamily> {
 /// only for IPv6 routes, and scopes other than `global` only for IPv4 routes.
 pub(crate) fn family_by_attribute(name: &str, value: &str) -> Option<IpFamily> {
     match (name, value) {
-        ("pref" | "expires" | "error", _) | ("proto", "ra") => Some(IpFamily::V6),
-        ("scope", "link" | "host" | "site" | "nowhere") => Some(IpFamily::V4),
+        ("pref" | "expires" | "error", _) | ("proto", "ra" | "9") => Some(IpFamily::V6),
+        // The numbers are those that `ip -N` prints.
+        ("scope", "link" | "host" | "site" | "nowhere" | "253" | "254" | "200" | "255") => {
+            Some(IpFamily::V4)
+        }
         ("src", addr) => family_of(addr),
         _ => None,
     }
@@ -147,6 +168,7 @@ fn attributes<'a>(rest: &'a str, route: &mut IpRoute<&'a str>) -> Result<(), Lin
                 encap = false;
                 route.hops.add(std::mem::take(&mut hop));
             }
+            "nh_info" => break,
             "encap" => encap = true,
             _ if encap => {}
             "dead" => hop.dead = true,

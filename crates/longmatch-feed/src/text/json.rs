@@ -12,7 +12,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::error::LineError;
-use super::ip_route::{family_by_attribute, family_of, is_any_service, is_final};
+use super::ip_route::{family_by_attribute, family_of, is_any_service, is_final, type_name};
 use super::line::{Rules, target};
 use super::lines::BOM;
 use super::linux::{Hop, Hops, IpRoute, Linux, Preference, Target};
@@ -164,7 +164,7 @@ impl JsonRoute {
             value.as_ref().and_then(|value| family_by_attribute(name, value))
         };
         hops.family = hops.family.or_else(|| attributes.iter().find_map(shown));
-        if let Some(kind) = this.kind.as_deref().filter(|kind| is_final(kind)) {
+        if let Some(kind) = this.kind.as_deref().map(type_name).filter(|kind| is_final(kind)) {
             hops = Hops::one(kind, hops.family);
         }
         if hops.all == 0 {

@@ -9,6 +9,7 @@ use super::error::LineError;
 use super::linux::{Hops, IpRoute};
 use crate::address_text::parse_ip;
 use crate::options::IpFamily;
+use crate::prefix_text::parse_prefix;
 use crate::route_value::RouteValue;
 
 /// Meaning of a line.
@@ -108,29 +109,6 @@ pub(crate) fn target(text: &str, rules: Rules) -> Result<IpPrefix, LineError> {
         parse_prefix(text, rules.mask_host_bits)
     };
     parsed.map_err(|error| LineError::Prefix { text: shorten(text), error })
-}
-
-/// Parses an address with a length or a netmask after a slash.
-pub(crate) fn parse_prefix(text: &str, mask_host_bits: bool) -> Result<IpPrefix, ParsePrefixError> {
-    let parsed = if mask_host_bits { IpPrefix::parse_masked(text) } else { text.parse() };
-    let Err(ParsePrefixError::Length) = parsed else { return parsed };
-    let netmask = |(addr, netmask): (&str, &str)| {
-        let addr: IpAddr = addr.parse().ok()?;
-        netmask_length(addr, netmask.parse().ok()?).map(|len| (addr, len))
-    };
-    let (addr, len) = text.split_once('/').and_then(netmask).ok_or(ParsePrefixError::Length)?;
-    Ok(if mask_host_bits { IpPrefix::masked(addr, len)? } else { IpPrefix::new(addr, len)? })
-}
-
-/// The length of a netmask of the address's family.
-pub(crate) fn netmask_length(addr: IpAddr, netmask: IpAddr) -> Option<u8> {
-    let (bits, width) = match (addr, netmask) {
-        (IpAddr::V4(_), IpAddr::V4(mask)) => (u128::from(mask.to_bits()) << 96, 32),
-        (IpAddr::V6(_), IpAddr::V6(mask)) => (mask.to_bits(), 128),
-        _ => return None,
-    };
-    let len = bits.leading_ones();
-    (len + bits.trailing_zeros() >= 128).then_some(len.min(width) as u8)
 }
 
 /// A prefix with a length, as most texts have it; `None` for any other form, valid or not.

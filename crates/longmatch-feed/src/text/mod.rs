@@ -28,8 +28,9 @@ mod output;
 mod parse;
 
 pub use address::parse_address;
+pub(crate) use ip_route::{is_keyword, type_name};
 pub(crate) use json::load as load_json;
-pub(crate) use line::{Rules, netmask_length, parse_prefix, word};
+pub(crate) use line::{Rules, word};
 pub(crate) use lines::{BOM, Lines, LinesError};
 pub(crate) use load::load;
 pub(crate) use parse::parse;

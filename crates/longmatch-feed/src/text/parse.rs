@@ -13,6 +13,7 @@ use super::{bgpdump, ip_route};
 #[inline]
 pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineError> {
     let (first, rest) = word(line);
+    let first = if first.len() == 1 { ip_route::type_name(first) } else { first };
     match first.as_bytes() {
         [] | [b'#', ..] => return Ok(Line::Nothing),
         b"A" => return announce(rest, rules),

@@ -307,7 +307,6 @@ fn routes_stay_routes() {
         "10.0.0.0/8 a\n10.1.0.0/16 b c\n",
         "10.0.0.0/8\n11.0.0.0/8 a\n",
         "default\n",
-        "10.0.0.0/8,a\n10.1.0.0/16 a\n",
         "A 10.0.0.0/8\n",
     ] {
         let error = common::error_of(text.as_bytes());
@@ -320,7 +319,10 @@ fn errors_name_the_format_and_the_line() {
     let netstat = LISTINGS[0].1;
     for (text, expected) in [
         (netstat.replace("255.255.255.0", "255.0.255.0"), "line 5: unexpected '198.51.100.0"),
-        ("create a hash:ip,port\nadd a 192.0.2.1,tcp:80\n".into(), "line 1: unexpected 'create a"),
+        (
+            "create a hash:ip,port\nadd a 192.0.2.1,tcp:80\n".into(),
+            "unexpected 'a hash:ip,port': expected a set of type hash:ip",
+        ),
         (
             "add a 192.0.2.0/24\nadd a 192.0.2.7 nomatch\n".into(),
             "line 2: unexpected 'add a 192.0.2.7 nomatch': expected no exceptions (nomatch)",
@@ -343,6 +345,50 @@ fn errors_name_the_format_and_the_line() {
         assert!(wrong.contains(expected) && wrong.contains("(read as "), "{text:?}: {wrong}");
         let routes = common::error_of(text.as_bytes());
         assert_eq!(format!("input: {routes}"), wrong, "{text:?}");
+    }
+}
+
+/// Routes that drop packets have words as next hops, as in `ip route`. `R` means something else on Linux.
+#[test]
+fn reject_routes_of_netstat() {
+    let linux = "Kernel IP routing table\n\
+        Destination     Gateway         Genmask         Flags Metric Ref    Use Iface\n\
+        10.0.0.0        -               255.0.0.0       !     0      -        0 -\n\
+        10.1.0.0        *               255.255.0.0     U     0      0        0 *\n\
+        10.2.0.0        192.0.2.1       255.255.0.0     UGR   0      0        0 eth0\n\
+        Kernel IPv6 routing table\n\
+        Destination                    Next Hop                   Flag Met Ref Use If\n\
+        2001:db8::/32                  [::]                       !n   1024 1  0 lo\n";
+    let bsd = "Routing tables\n\nInternet:\nDestination Gateway Flags Netif Expire\n\
+        10.0.0.0/8 127.0.0.1 UGRS lo0\n10.1.0.0/16 link#1 USB lo0\n10.2.0.0/16 192.0.2.1 UGSb em0\n";
+    for (text, rows) in [
+        (
+            linux,
+            &[
+                "10.0.0.0/8 unreachable",
+                "10.1.0.0/16 blackhole",
+                "10.2.0.0/16 192.0.2.1",
+                "2001:db8::/32 unreachable",
+            ][..],
+        ),
+        (bsd, &["10.0.0.0/8 reject", "10.1.0.0/16 blackhole", "10.2.0.0/16 192.0.2.1"]),
+    ] {
+        check(text, "netstat", "next_hop:string", rows);
+    }
+}
+
+#[test]
+fn sets_of_other_types_are_left_out() {
+    let save = "create a hash:ip,port family inet\nadd a 192.0.2.1,tcp:80\nadd a 192.0.2.2,tcp:80\n\
+                create b hash:net\nadd b 192.0.2.0/24\ncreate c list:set size 8\nadd c b\n\
+                create d hash:net,iface\n";
+    let list = "Name: a\nType: hash:ip,port\nMembers:\n192.0.2.1,tcp:80\n192.0.2.2,tcp:80\n\n\
+                Name: b\nType: hash:net\nMembers:\n192.0.2.0/24\n\nName: c\nType: list:set\nMembers:\nb\n";
+    for text in [save, list] {
+        let (routes, report) = common::load(text.as_bytes()).unwrap();
+        assert_eq!(routes.lines(), ["192.0.2.0/24 b,"]);
+        let warning = "3 entries without a prefix were left out (hash:ip,port a: 2, list:set c: 1)";
+        assert_eq!(report.warnings(), [warning], "{text}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod formats;
 mod listings;
 mod mmdb;
 mod ranges;

@@ -66,7 +66,7 @@ _Source: TypeAlias = Union[_Path, bytes, _Readable]
 
 class _LoadOptions(TypedDict, total=False):
     format: Literal[
-        "auto", "csv", "list", "text", "pyasn", "pfx2as", "netstat", "ipset", "iptables", "nft", "ris-whois", "json", "routes", "ip-json", "mrt", "mmdb", "lm"
+        "auto", "csv", "list", "text", "pyasn", "pfx2as", "netstat", "ipset", "iptables", "nft", "ris-whois", "delegated", "rpsl", "cisco", "mikrotik", "nginx", "json", "routes", "ip-json", "mrt", "mmdb", "lm"
     ]
     delimiter: str | None
     header: bool | None

@@ -11,7 +11,7 @@ use super::plan::{ANY_PLACE, Format};
 use crate::args::AnnotateArgs;
 use crate::error::CliError;
 use crate::lines::lines;
-use crate::output::{plural, warn};
+use crate::output::{plural, thousands, warn};
 
 /// Checks the first lines of an input.
 ///
@@ -111,7 +111,9 @@ pub fn counts(
             0 => "is there an address in another column, field or place of the line?",
             _ => "nothing was added for them (--strict stops at the first)",
         };
-        let missing = format!("{missing} missing address{}", if missing == 1 { "" } else { "es" });
+        let es = if missing == 1 { "" } else { "es" };
+        let (missing, bad) = (thousands(missing), thousands(bad));
+        let missing = format!("{missing} missing address{es}");
         warn(format_args!("{shown}: {missing}, {bad} bad, in {all}: {hint}"));
     }
     if ragged > 0 {

@@ -71,22 +71,26 @@ fn of_routes(files: [&Path; 2], args: &SetReadArgs) -> Result<([Routes; 2], bool
         Ok((table, report))
     };
     let (mut tables, mut lists) = ([Routes::new(), Routes::new()], Vec::new());
+    let mut with_values = false;
     for ((result, path), table) in in_threads(&files, work)?.into_iter().zip(files).zip(&mut tables)
     {
         let (loaded, report) = result.map_err(|error| refused(&error, args))?;
         print_report(&display_name(path), &report, Families::from(args.families));
         *table = loaded;
-        if report.is_list {
-            lists.push(display_name(path));
+        // An empty table goes with both.
+        match report.is_list {
+            _ if table.is_empty() => {}
+            true => lists.push(display_name(path)),
+            false => with_values = true,
         }
     }
     match &*lists {
-        [list] => {
+        [list, ..] if with_values => {
             let problem =
                 "it has no values, but the other table has: --prefixes compares the prefixes only";
             Err(CliError::input(list, problem))
         }
-        _ => Ok((tables, lists.is_empty())),
+        _ => Ok((tables, with_values)),
     }
 }
 

@@ -1,0 +1,187 @@
+//! Every file of the corpus through every command that reads prefixes: the same prefixes and values, or the same error.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use longmatch::IpPrefix;
+use longmatch::set::{AddressRange, AddressSet};
+use longmatch::{Ipv4, Ipv6};
+
+use crate::common::{Dir, Ended, run};
+
+/// Files with prefixes.
+fn corpus() -> Vec<PathBuf> {
+    let testdata = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata"));
+    let folders = ["formats", "feed", "lists"].map(|folder| fs::read_dir(testdata.join(folder)));
+    let files =
+        folders.into_iter().flat_map(|files| files.unwrap().map(|file| file.unwrap().path()));
+    let is_input = |path: &PathBuf| path.extension().is_none_or(|it| it != "md" && it != "py");
+    let mut all: Vec<_> = files.filter(is_input).collect();
+    all.sort();
+    assert!(all.len() > 25, "the corpus is there");
+    all
+}
+
+/// The message of an error without the file's name and the advice of the command.
+fn error(ended: &Ended) -> String {
+    assert_eq!(ended.code, 2, "{ended:?}");
+    let last = ended.stderr.lines().last().unwrap_or_default();
+    let advice = last.rfind(" (--").unwrap_or(last.len());
+    last[..advice].to_owned()
+}
+
+/// `prefix value` of each row, as a command prints them.
+type Rows = BTreeMap<IpPrefix, String>;
+
+fn rows_of_diff(file: &str) -> Result<Rows, String> {
+    let ended = run(&["set", "diff", "--json", "--value", "next-hop", "/dev/null", file]);
+    if ended.code == 2 {
+        return Err(error(&ended));
+    }
+    let row = |line: &str| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let prefix: IpPrefix = line["prefix"].as_str().unwrap().parse().unwrap();
+        (prefix, line["new"].as_str().unwrap_or_default().to_owned())
+    };
+    Ok(ended.stdout.lines().map(row).collect())
+}
+
+/// The cells of a compiled table, joined as those of routes are.
+fn rows_of_table(file: &str, table: &str) -> Result<Rows, String> {
+    let ended = run(&["compile", "--value", "next-hop", "-r", file, "-o", table]);
+    if ended.code == 2 {
+        return Err(error(&ended));
+    }
+    let table = longmatch::file::FileTable::open(table).unwrap();
+    let row = |(prefix, row): (IpPrefix, longmatch::file::FileRow<'_>)| {
+        (prefix, row.iter().map(|cell| cell.to_string()).collect::<Vec<_>>().join(","))
+    };
+    Ok(table.iter().map(row).collect())
+}
+
+fn addresses(prefixes: impl IntoIterator<Item = IpPrefix>) -> (AddressSet<Ipv4>, AddressSet<Ipv6>) {
+    let (mut ipv4, mut ipv6) = (Vec::<AddressRange<Ipv4>>::new(), Vec::<AddressRange<Ipv6>>::new());
+    for prefix in prefixes {
+        match prefix {
+            IpPrefix::V4(prefix) => ipv4.push(prefix.into()),
+            IpPrefix::V6(prefix) => ipv6.push(prefix.into()),
+        }
+    }
+    (ipv4.into(), ipv6.into())
+}
+
+#[test]
+fn every_command_reads_every_file_alike() {
+    let dir = Dir::new();
+    let table = dir.path("table.lm");
+    let mut answered = 0;
+    for path in corpus() {
+        let file = path.to_str().unwrap();
+        let rows = rows_of_diff(file);
+        let compiled = rows_of_table(file, &table);
+        match (&rows, &compiled) {
+            // A compiled table is never empty.
+            (Ok(rows), Err(error)) => {
+                assert!(rows.is_empty() && error.contains("no prefixes"), "{file}: {error}")
+            }
+            (rows, compiled) => {
+                let typed =
+                    |rows: &Rows| rows.iter().map(|(p, v)| (*p, numbers(v))).collect::<Vec<_>>();
+                assert_eq!(rows.as_ref().map(typed), compiled.as_ref().map(typed), "{file}");
+            }
+        }
+        whole_tables(file, &rows);
+        if let (Ok(rows), Ok(_)) = (&rows, &compiled) {
+            answered += addresses_of(file, &table, rows);
+        }
+    }
+    assert!(answered > 100, "{answered} addresses");
+}
+
+/// Numbers in cells without what a narrower type drops: `0.50` is `0.5`.
+fn numbers(value: &str) -> String {
+    let cell =
+        |cell: &str| cell.parse::<f64>().map_or(cell.to_owned(), |number| number.to_string());
+    value.split(',').map(cell).collect::<Vec<_>>().join(",")
+}
+
+/// Commands on whole tables and sets.
+fn whole_tables(file: &str, rows: &Result<Rows, String>) {
+    let set = run(&["set", "aggregate", file]);
+    let union = run(&["set", "union", file]);
+    assert_eq!((set.code, &set.stdout), (union.code, &union.stdout), "{file}");
+    let stat = run(&["stat", "-e", "none", "--json", "-r", file]);
+    let verify =
+        run(&["verify", "-e", "radix", "--quick", "--simd", "portable", "--json", "-r", file]);
+    let is_update = set.stderr.contains("updates of routes");
+    match rows {
+        Err(problem) => {
+            for ended in [&set, &stat, &verify] {
+                assert!(
+                    is_update || error(ended) == *problem,
+                    "{file}: {} and {problem}",
+                    ended.stderr
+                );
+            }
+        }
+        Ok(rows) => {
+            assert_eq!(stat.code, 0, "{file}: {}", stat.stderr);
+            let routes = |line: &str| {
+                serde_json::from_str::<serde_json::Value>(line).unwrap()["routes"].as_u64().unwrap()
+            };
+            assert_eq!(stat.stdout.lines().map(routes).sum::<u64>(), rows.len() as u64, "{file}");
+            assert!(rows.is_empty() || verify.code == 0, "{file}: {}", verify.stderr);
+            if !is_update {
+                let printed = set.stdout.lines().map(|line| line.parse::<IpPrefix>().unwrap());
+                assert_eq!(addresses(printed), addresses(rows.keys().copied()), "{file}");
+            }
+        }
+    }
+}
+
+/// Commands that answer addresses: the first of each prefix. Returns their number.
+fn addresses_of(file: &str, table: &str, rows: &Rows) -> usize {
+    let firsts: BTreeSet<IpAddr> = rows.keys().map(|prefix| prefix.first()).collect();
+    // A mapped address is looked up in IPv4.
+    let firsts: Vec<_> =
+        firsts.iter().filter(|addr| addr.to_canonical() == **addr).map(IpAddr::to_string).collect();
+    let lines = firsts.join("\n") + "\n";
+    let dir = Dir::new();
+    let log = dir.file("log", &lines);
+    let asked: Vec<&str> = firsts.iter().map(String::as_str).collect();
+    let lookup =
+        |source: &[&str]| run(&[&["lookup", "--exit-zero"], source, &asked[..]].concat()).stdout;
+    let (of_file, of_table) =
+        (lookup(&["--value", "next-hop", "-r", file]), lookup(&["--table", table]));
+    assert_eq!(of_file, of_table, "{file}");
+    for line in of_file.lines() {
+        let mut words = line.split('\t');
+        let addr: IpAddr = words.next().unwrap().parse().unwrap();
+        let longest =
+            rows.keys().filter(|prefix| prefix.contains(addr)).max_by_key(|prefix| prefix.len());
+        assert_eq!(
+            words.next(),
+            longest.map(|prefix| prefix.to_string()).as_deref(),
+            "{file}: {addr}"
+        );
+    }
+    let annotate = |source: &[&str]| {
+        run(&[
+            &["annotate", "--prefix-as", "p", "-c", "1", "--no-header", "-d", "tab"],
+            source,
+            &[&*log],
+        ]
+        .concat())
+    };
+    let (of_file, of_table) =
+        (annotate(&["--value", "next-hop", "-r", file]), annotate(&["--table", table]));
+    assert_eq!(
+        (of_file.code, &of_file.stdout),
+        (of_table.code, &of_table.stdout),
+        "{file}: {}",
+        of_file.stderr
+    );
+    firsts.len()
+}
