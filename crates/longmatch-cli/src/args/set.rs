@@ -92,7 +92,9 @@ pub struct FormArgs {
     )]
     pub form: Option<FormArg>,
 
-    /// The name of the set of --form ipset, nft, iptables, prefix-list [default: longmatch]
+    /// The name of the set [default: longmatch]
+    ///
+    /// For --form ipset, nft, iptables and prefix-list.
     #[arg(long, value_name = "NAME", value_parser = set_name, requires = "form")]
     pub name: Option<String>,
 

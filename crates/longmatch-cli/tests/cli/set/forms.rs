@@ -89,7 +89,7 @@ fn forms_are_read_again_as_the_same_set() {
 #[test]
 fn forms_and_names_that_do_not_fit_are_refused() {
     let long = "a".repeat(29);
-    for name in ["", "1a", "a b", "a;b", "ü", "-a", &*long] {
+    for name in ["", "1a", "a b", "a;b", "ü", "_a", &*long] {
         let message = refused_usage(&["aggregate", "--form", "nft", "--name", name]);
         assert!(message.contains("expected a letter and at most 27"), "{name}: {message}");
     }
