@@ -35,8 +35,8 @@ pub use self::lookup::LookupArgs;
 pub use self::replay::ReplayArgs;
 pub use self::report::{ReportArgs, ReportFormat};
 pub use self::set::{
-    AggregateArgs, ComplementArgs, CountArgs, DiffArgs, FormArgs, ListArgs, OverlapsArgs, SetArgs,
-    SetCommand, SetReadArgs, SplitArgs,
+    AggregateArgs, ComplementArgs, CountArgs, Coverage, CoveredArgs, DiffArgs, DumpArgs, FormArg,
+    FormArgs, ListArgs, MatrixArgs, OverlapsArgs, SetArgs, SetCommand, SetReadArgs, SplitArgs,
 };
 pub use self::source::{FamilyArgs, ReadArgs, RoutesArgs, SourceArgs};
 pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic};

@@ -217,15 +217,14 @@ Exit codes: 0 done, 2 bad usage or input, or an interface that cannot be used.";
 
 /// Text after the operations of `longmatch set`.
 pub const SET: &str = "\
-A list has one entry a line: a prefix, an address, a range 'first-last' or 'first - last', or, in
-the first two columns, the ends of a range or a network and its netmask. Columns are separated by
-spaces, tabs, commas, semicolons or bars, and may be quoted; further columns, a first line of column
-names, empty lines and lines that begin with '#' or ';' are ignored. MRT files, 'bgpdump -m' lines
-and the JSON of 'ip route' are lists of their routes' prefixes. Both families may be in one list;
-IPv4-mapped IPv6 addresses count as IPv4. Files may be compressed with gzip, bzip2, zstd or xz.
+A list is a file of any format of --format: one prefix, address or range 'first-last' a line, CSV,
+JSON, MRT, the output of 'ip route', ipset, nft and so on. Both families may be in one list;
+IPv4-mapped IPv6 addresses count as IPv4. Empty lines and lines that begin with '#' or ';' are
+ignored. Files may be compressed with gzip, bzip2, zstd or xz.
 
-All but overlaps and diff treat a list as the set of its addresses: their output is the fewest
-prefixes of the result, sorted, IPv4 first.
+overlaps, covered, diff and dump take prefixes as they are listed. The other operations treat a list
+as the set of its addresses: their output is the fewest prefixes of the result, sorted, IPv4 first,
+or with --form ranges, hosts without /32 and /128, or the input of ipset, nft, iptables or routers.
 
 Examples:
   longmatch set aggregate blocklist.txt
@@ -233,8 +232,13 @@ Examples:
   longmatch set difference all.txt allowed.txt
   longmatch set diff yesterday.mrt.bz2 today.mrt.bz2
   longmatch set count customers.csv
+  longmatch set aggregate --form ipset --name bad blocklist.txt | ipset restore -exist
+  longmatch set covered customers.txt blocklist.txt
+  longmatch set matrix feed-*.txt
+  longmatch set dump --csv GeoLite2-Country.mmdb
 
-Exit codes: 0 done, 1 overlaps found no pair or diff a difference, 2 bad usage or input.";
+Exit codes: 0 done, 1 overlaps or covered printed no line or diff found a difference, 2 bad usage or
+input.";
 
 /// Text after the options of `longmatch set aggregate`.
 pub const SET_AGGREGATE: &str = "\
@@ -245,6 +249,14 @@ Examples:
   longmatch set aggregate blocklist.txt
   zcat feed-*.gz | longmatch set aggregate --ranges
   longmatch set aggregate --max-length4 24 --max-length6 48 hosts.txt
+  longmatch set aggregate --form nft --name bad blocklist.txt | nft -f -
+  longmatch set aggregate -4 --form iptables --name bad blocklist.txt | iptables-restore -n
+
+With --form ipset, nft and iptables the sets of both families are made, also where they are empty,
+or with -4 or -6 that of one family. The input of iptables-restore replaces the rules of the chain
+NAME; without -n iptables-restore removes all other chains. Lines that begin with -4 or -6 let the
+same file serve iptables-restore and ip6tables-restore. 'ipset restore' and 'nft -f' add to sets
+that exist.
 
 Exit codes: 0 done, 2 bad usage or input.";
 
@@ -293,11 +305,52 @@ Examples:
 
 Exit codes: 0 done, 1 there is no such pair, 2 bad usage or input.";
 
+/// Text after the options of `longmatch set covered`.
+pub const SET_COVERED: &str = "\
+Prints 'prefix-of-A<TAB>full', 'partly' or 'not': B has all, some or none of its addresses, in one
+prefix or several. Prefixes of A are printed as they are listed, each once, sorted, IPv4 first; a
+range stands for its fewest prefixes.
+
+Examples:
+  longmatch set covered customers.txt blocklist.txt
+  longmatch set covered --only not allocations.txt rib.mrt.bz2
+  longmatch set covered --json a.txt b.txt | jq -r 'select(.covered == \"partly\").prefix'
+
+Exit codes: 0 done, 1 no line was printed, 2 bad usage or input.";
+
+/// Text after the options of `longmatch set matrix`.
+pub const SET_MATRIX: &str = "\
+Prints a grid for each family: a row for each list, and in its columns the number of addresses that
+it shares with list 1, list 2 and so on, and their share of the row's list. With --json the number
+of addresses is a text, and 'share' is null if list 'a' is empty.
+
+Examples:
+  longmatch set matrix feed1.txt feed2.txt feed3.txt
+  longmatch set matrix --json *.txt | jq -r 'select(.a != .b and .share > 0.9) | [.a, .b]'
+
+Exit codes: 0 done, 2 bad usage or input.";
+
+/// Text after the options of `longmatch set dump`.
+pub const SET_DUMP: &str = "\
+Prints the prefix and all columns of each row, sorted by prefix, IPv4 first, with TABs between them
+and without a header; --csv prints the names of the columns first, --json has them in each object.
+Null is an empty cell, or null. Ranges become their fewest prefixes. Files have the columns of all,
+and rows of later files replace earlier ones. A column named 'prefix' becomes 'prefix_'.
+
+Examples:
+  longmatch set dump sites.lm
+  longmatch set dump --csv GeoLite2-Country.mmdb > country.csv
+  longmatch set dump --json --columns region,service --duplicates join ip-ranges.json
+  longmatch set dump --csv --value as-path rib.20260101.0000.bz2
+
+Exit codes: 0 done, 2 bad usage or input.";
+
 /// Text after the options of `longmatch set diff`.
 pub const SET_DIFF: &str = "\
 Reads tables as 'lookup --routes' does: 'prefix next-hop' lines, 'ip route', 'bgpdump -m', MRT. A
 line '-prefix value' is in OLD only, '+prefix value' in NEW only; both follow each other where the
-value changed. Of several lines with the same prefix the last one counts.
+value changed. Of several rows with the same prefix the last one counts, and the number of the
+others is printed on standard error; --duplicates join compares the cells of all rows, in any order.
 
 Examples:
   longmatch set diff old.txt new.txt

@@ -191,14 +191,14 @@ enum Row {
 
 impl Grid {
     /// Creates a table without rows. Headings are not printed if all are empty.
-    pub fn new<const N: usize>(columns: [(&str, Align); N]) -> Self {
-        let columns = columns.map(|(name, align)| (name.to_owned(), align)).into();
+    pub fn new(columns: impl IntoIterator<Item = (impl Into<String>, Align)>) -> Self {
+        let columns = columns.into_iter().map(|(name, align)| (name.into(), align)).collect();
         Self { columns, rows: Vec::new() }
     }
 
     /// Adds a row. Missing cells are empty; surplus cells are not printed.
-    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(Row::Cells(cells.into()));
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(Row::Cells(cells.into_iter().collect()));
     }
 
     /// Adds a row whose text spans all columns but the first, regardless of their widths.

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use longmatch::file::FileError;
 use longmatch::table::PrefixData;
-use longmatch_feed::{DataLoader, Report, printable};
+use longmatch_feed::{DataLoader, Options, Report, printable};
 
 use crate::error::{Advice, CliError};
-use crate::input::{display_name, is_stdin};
+use crate::input::{Families, display_name, is_stdin, print_format, print_report};
 use crate::progress::Progress;
 
 /// Loads a file, or standard input for `-`.
@@ -24,6 +24,27 @@ pub fn load(loader: &mut DataLoader, path: &Path, advice: Advice) -> Result<Repo
     };
     drop(progress);
     report.map_err(|error| CliError::load(&error, advice))
+}
+
+/// Loads files, of which one may be standard input, and prints their formats and reports.
+///
+/// # Errors
+/// As [`load`] and [`finish`], or if standard input was given twice.
+pub fn load_all(files: &[impl AsRef<Path>], options: Options) -> Result<PrefixData, CliError> {
+    if files.iter().filter(|path| is_stdin(path.as_ref())).count() > 1 {
+        return Err(CliError::new("'-' was given twice: standard input is read once"));
+    }
+    let advice = Advice { lenient: !options.lenient, families: true };
+    let mut loader = DataLoader::new(options);
+    for path in files {
+        let report = load(&mut loader, path.as_ref(), advice)?;
+        let name = display_name(path.as_ref());
+        if !report.format.has_routes() {
+            print_format(&name, &report);
+        }
+        print_report(&name, &report, Families::BOTH);
+    }
+    finish(loader, advice)
 }
 
 /// Returns what a loader has read.

@@ -40,8 +40,10 @@ pub struct Report {
     pub rows_ipv6: u64,
     /// Rows with a range of addresses.
     pub ranges: u64,
-    /// Prefixes that had a row before, of formats other than routes.
+    /// Rows that do not count, as the prefix has another row with other cells; of formats other than routes.
     pub replaced: u64,
+    /// The prefixes of these rows.
+    pub repeated: u64,
     /// Earlier prefixes that ranges replaced, because they lie inside.
     pub overlapped: u64,
     /// Rows of `::ffff:0:0/96`, which stays an IPv6 prefix: it does not mean all IPv4 addresses.
@@ -167,8 +169,9 @@ impl Report {
             all.push(prefix.to_owned());
         }
         if self.replaced > 0 {
-            let rows = plural(self.replaced, "prefix has a row", "prefixes have a row");
-            all.push(format!("{rows} more than once, of which one counts (duplicates)"));
+            let prefixes = plural(self.repeated, "prefix has", "prefixes have");
+            let rows = plural(self.replaced, "row does", "rows do");
+            all.push(format!("{prefixes} several different rows: {rows} not count (duplicates)"));
         }
         let counts = [
             (

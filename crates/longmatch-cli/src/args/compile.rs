@@ -28,24 +28,9 @@ pub struct CompileArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
-    /// Columns to keep, by name or number: 'asn,country' [default: all]
-    ///
-    /// The table has them in this order. 'column=name' renames a column: '3=asn'. An empty
-    /// list makes a set of prefixes.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', num_args = 1, verbatim_doc_comment)]
-    pub columns: Option<Vec<String>>,
-
-    /// Types of columns: 'asn=u64,score=f64' [default: the narrowest]
-    ///
-    /// string, u64, i64 or f64. Columns of integers also take AS numbers such as AS64500.
-    #[arg(
-        long = "types",
-        value_name = "LIST",
-        value_delimiter = ',',
-        value_parser = column_type,
-        verbatim_doc_comment
-    )]
-    pub types: Vec<(String, ColumnType)>,
+    /// The columns.
+    #[command(flatten)]
+    pub columns: ColumnArgs,
 
     /// What lookups answer: routes, values
     ///
@@ -70,17 +55,40 @@ pub struct CompileArgs {
     pub json: bool,
 }
 
-impl CompileArgs {
+/// The columns of prefix data.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ColumnArgs {
+    /// Columns to keep, by name or number: 'asn,country' [default: all]
+    ///
+    /// The table has them in this order. 'column=name' renames a column: '3=asn'. An empty
+    /// list makes a set of prefixes.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', num_args = 1, verbatim_doc_comment)]
+    pub columns: Option<Vec<String>>,
+
+    /// Types of columns: 'asn=u64,score=f64' [default: the narrowest]
+    ///
+    /// string, u64, i64 or f64. Columns of integers also take AS numbers such as AS64500.
+    #[arg(
+        long = "types",
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = column_type,
+        verbatim_doc_comment
+    )]
+    pub types: Vec<(String, ColumnType)>,
+}
+
+impl ColumnArgs {
     /// Returns the options with which files are read.
-    pub fn options(&self) -> Options {
-        let mut options = self.read.options();
+    pub fn options(&self, read: &ReadArgs, families: FamilyArgs) -> Options {
+        let mut options = read.options();
         let kept = |columns: &Vec<String>| {
             let columns = columns.iter().filter(|column| !column.is_empty());
             columns.map(|column| kept_column(column)).collect()
         };
         options.columns = self.columns.as_ref().map(kept);
         options.types = self.types.clone();
-        options.default_family = self.families.only();
+        options.default_family = families.only();
         options
     }
 }

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, value_parser};
+use clap::{Args, Subcommand, ValueEnum, value_parser};
 use longmatch::IpPrefix;
 
+use super::compile::ColumnArgs;
 use super::source::{FamilyArgs, ReadArgs};
 use crate::help;
 
@@ -37,6 +38,15 @@ pub enum SetCommand {
     /// Print the prefixes of two lists that cover each other
     #[command(after_help = help::SET_OVERLAPS)]
     Overlaps(OverlapsArgs),
+    /// Tell which prefixes of a list another list covers: fully, partly or not
+    #[command(after_help = help::SET_COVERED)]
+    Covered(CoveredArgs),
+    /// Count the addresses that each two of the lists share
+    #[command(after_help = help::SET_MATRIX)]
+    Matrix(MatrixArgs),
+    /// Print the prefixes of files of any format with all their columns
+    #[command(after_help = help::SET_DUMP)]
+    Dump(DumpArgs),
     /// Print the routes that differ between two tables
     #[command(after_help = help::SET_DIFF)]
     Diff(DiffArgs),
@@ -61,8 +71,33 @@ pub struct SetReadArgs {
 }
 
 /// How a set is printed.
-#[derive(Args, Clone, Copy, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct FormArgs {
+    /// The form of the output [default: prefixes]
+    ///
+    /// prefixes     one prefix a line
+    /// ranges       one range 'first-last' a line
+    /// hosts        prefixes; single addresses without /32 and /128
+    /// ipset        input of 'ipset restore': the sets NAME4 and NAME6
+    /// nft          input of 'nft -f': the sets NAME4 and NAME6 of the table NAME
+    /// iptables     input of 'iptables-restore -n' and 'ip6tables-restore -n': the chain NAME
+    /// prefix-list  Cisco 'ip prefix-list' and 'ipv6 prefix-list'
+    #[arg(
+        long,
+        value_name = "FORM",
+        value_enum,
+        hide_possible_values = true,
+        conflicts_with_all = ["ranges", "json"],
+        verbatim_doc_comment
+    )]
+    pub form: Option<FormArg>,
+
+    /// The name of the set [default: longmatch]
+    ///
+    /// For --form ipset, nft, iptables and prefix-list.
+    #[arg(long, value_name = "NAME", value_parser = set_name, requires = "form")]
+    pub name: Option<String>,
+
     /// Print ranges 'first-last' instead of prefixes
     #[arg(long)]
     pub ranges: bool,
@@ -70,6 +105,38 @@ pub struct FormArgs {
     /// Print one JSON object a line
     #[arg(long)]
     pub json: bool,
+}
+
+/// `--form`.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FormArg {
+    /// Prefixes.
+    #[default]
+    Prefixes,
+    /// Ranges.
+    Ranges,
+    /// Prefixes, and addresses without a length.
+    Hosts,
+    /// Input of `ipset restore`.
+    Ipset,
+    /// Input of `nft -f`.
+    Nft,
+    /// Input of `iptables-restore` and `ip6tables-restore`.
+    Iptables,
+    /// Cisco's prefix lists.
+    PrefixList,
+}
+
+/// Parses a name that all programs take: chains of iptables have at most 28 bytes.
+fn set_name(text: &str) -> Result<String, &'static str> {
+    let rest = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    match text.as_bytes() {
+        [b'a'..=b'z' | b'A'..=b'Z', others @ ..] if others.len() < 28 => {
+            others.iter().all(|byte| rest(*byte)).then(|| text.to_owned())
+        }
+        _ => None,
+    }
+    .ok_or("expected a letter and at most 27 letters, digits, '_', '-' or '.'")
 }
 
 /// Lists that are read as one.
@@ -166,6 +233,77 @@ pub struct OverlapsArgs {
     pub json: bool,
 }
 
+/// `longmatch set covered`.
+#[derive(Args, Debug)]
+pub struct CoveredArgs {
+    /// The list whose prefixes are printed, '-' for standard input
+    #[arg(value_name = "A")]
+    pub list: PathBuf,
+
+    /// The list that may cover them
+    #[arg(value_name = "B")]
+    pub by: PathBuf,
+
+    /// Print only these prefixes: full, partly, not
+    #[arg(long, value_enum, value_name = "HOW", hide_possible_values = true)]
+    pub only: Option<Coverage>,
+
+    /// How they are read.
+    #[command(flatten)]
+    pub read: SetReadArgs,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How much of a prefix a list covers.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Coverage {
+    /// All addresses.
+    Full,
+    /// Some addresses.
+    Partly,
+    /// No address.
+    Not,
+}
+
+/// `longmatch set matrix`.
+#[derive(Args, Debug)]
+pub struct MatrixArgs {
+    /// Lists, '-' for standard input
+    #[arg(value_name = "FILE", required = true, num_args = 2..)]
+    pub files: Vec<PathBuf>,
+
+    /// How they are read.
+    #[command(flatten)]
+    pub read: SetReadArgs,
+
+    /// Print one JSON object a line, for each two lists
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `longmatch set dump`.
+#[derive(Args, Debug)]
+pub struct DumpArgs {
+    /// The files.
+    #[command(flatten)]
+    pub lists: ListArgs,
+
+    /// The columns.
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+
+    /// Print CSV with a header row
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `longmatch set diff`.
 #[derive(Args, Debug)]
 pub struct DiffArgs {
@@ -220,9 +358,9 @@ pub struct SplitArgs {
     #[arg(long, value_name = "N", default_value_t = 1 << 24)]
     pub limit: u64,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    /// The form of the output.
+    #[command(flatten)]
+    pub form: FormArgs,
 }
 
 /// `longmatch set count`.

@@ -90,9 +90,9 @@ pub struct RowArgs {
 
     /// The value of routes: next-hop, origin-as, as-path, peer, communities
     ///
-    /// For MRT and 'bgpdump -m'; other routes have the next hop only. By default lookup, annotate
-    /// and compile take the origin AS, where the AS path ends; commands on whole tables take the
-    /// next hop.
+    /// For MRT and 'bgpdump -m'; other routes have the next hop only. By default lookup,
+    /// annotate, compile and 'set dump' take the origin AS, where the AS path ends; commands on
+    /// whole tables take the next hop.
     #[arg(long, value_name = "VALUE", verbatim_doc_comment)]
     pub value: Option<RouteValue>,
 
@@ -113,7 +113,8 @@ pub struct RowArgs {
 
     /// Which row of a prefix counts: last, first, join, error
     ///
-    /// By default the last. 'join' keeps the texts of all, separated by semicolons: 'S3;EC2'. Routes replace each other.
+    /// By default the last. 'join' keeps the texts of all, separated by semicolons: 'S3;EC2'.
+    /// Routes replace each other.
     #[arg(long, value_name = "WHICH", verbatim_doc_comment)]
     pub duplicates: Option<Duplicates>,
 
@@ -178,7 +179,17 @@ impl ReadArgs {
 fn format_help() -> String {
     let mut help = "The format of the files [default: detected]\n".to_owned();
     for info in Format::all() {
-        help.push_str(&format!("\n{:<10} {}", info.names[0], info.content));
+        // Lines of at most 90 characters, which clap indents.
+        let mut line = format!("\n{:<10}", info.names[0]);
+        for word in info.content.split(' ') {
+            if line.chars().count() + word.chars().count() >= 90 {
+                help.push_str(&line);
+                line = format!("\n{:<10}", "");
+            }
+            line.push(' ');
+            line.push_str(word);
+        }
+        help.push_str(&line);
     }
     help
 }

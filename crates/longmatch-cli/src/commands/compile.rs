@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::args::CompileArgs;
 use crate::error::{Advice, CliError, Outcome, Status};
-use crate::input::{self, Families, display_name, is_stdin};
+use crate::input::{Families, display_name, is_stdin};
 use crate::output::{Align, Grid, Out, bytes, plural};
 use crate::progress::Progress;
 use crate::target;
@@ -120,24 +120,15 @@ impl Written<'_> {
 
 /// Loads the files of the command line, or the default table.
 fn load(args: &CompileArgs) -> Result<PrefixData, CliError> {
-    if args.files.iter().filter(|path| is_stdin(path)).count() > 1 {
-        return Err(CliError::new("--routes - was given twice: standard input is read once"));
+    let options = args.columns.options(&args.read, args.families);
+    if !args.files.is_empty() {
+        return prefix_data::load_all(&args.files, options);
     }
-    let mut loader = DataLoader::new(args.options());
-    let advice = Advice { lenient: !args.read.rows.lenient, families: true };
-    if args.files.is_empty() {
-        default_table::notice();
-        let loaded = loader.bytes(default_table::bytes(), Some(default_table::NAME));
-        loaded.map_err(|error| CliError::load(&error, advice))?;
-    }
-    for path in &args.files {
-        let report = prefix_data::load(&mut loader, path, advice)?;
-        let name = display_name(path);
-        if !report.format.has_routes() {
-            input::print_format(&name, &report);
-        }
-        input::print_report(&name, &report, Families::BOTH);
-    }
+    let advice = Advice { lenient: !options.lenient, families: true };
+    let mut loader = DataLoader::new(options);
+    default_table::notice();
+    let loaded = loader.bytes(default_table::bytes(), Some(default_table::NAME));
+    loaded.map_err(|error| CliError::load(&error, advice))?;
     prefix_data::finish(loader, advice)
 }
 

@@ -1,5 +1,7 @@
 //! `longmatch set`, run as a process.
 
+mod forms;
+
 use std::io::{Read, Write};
 use std::process::Stdio;
 
@@ -391,6 +393,9 @@ fn help_has_examples_for_every_operation() {
         "difference",
         "complement",
         "overlaps",
+        "covered",
+        "matrix",
+        "dump",
         "diff",
         "split",
         "count",

@@ -4,7 +4,7 @@
 //! column's number (2 bytes), a tag (1) and the value: a number of 8 bytes, or text with its length
 //! (4).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -61,6 +61,8 @@ pub(crate) struct Store {
     ipv4: Rib<Ipv4>,
     ipv6: Rib<Ipv6>,
     duplicates: Duplicates,
+    /// The prefixes of which a row does not count.
+    repeated: HashSet<IpPrefix>,
     /// The addresses, if only their set is read: then there are no prefixes and no rows.
     set: Option<ListEntries>,
     /// Whether a prefix has lost its row, so that rows may be out of use.
@@ -84,10 +86,11 @@ impl Slot {
 /// What became of an inserted prefix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Inserted {
-    /// The prefix had no row, or an equal one.
-    New,
-    /// The prefix had a row with other cells.
-    Again,
+    /// No row was lost.
+    Kept,
+    /// The prefix had a row with other cells, and one of the two does not count; whether that is the first such
+    /// row of the prefix.
+    Lost { first: bool },
 }
 
 impl Store {
@@ -208,7 +211,7 @@ impl Store {
         limits: Limits,
     ) -> Result<Inserted, DataError> {
         let Some(old) = self.put(prefix, row)?.filter(|old| *old != row) else {
-            return Ok(Inserted::New);
+            return Ok(Inserted::Kept);
         };
         match self.duplicates {
             Duplicates::Last => self.lost = true,
@@ -217,13 +220,14 @@ impl Store {
                 let joined = self.join(old, row, limits)?;
                 self.put(prefix, joined)?;
                 self.lost = true;
+                return Ok(Inserted::Kept);
             }
             Duplicates::Error => {
                 self.put(prefix, old)?;
                 return Err(DataError::Duplicate { text: prefix.to_string() });
             }
         }
-        Ok(Inserted::Again)
+        Ok(Inserted::Lost { first: self.repeated.insert(prefix.unmapped()) })
     }
 
     /// Gives a prefix a row in place of an earlier one.

@@ -207,7 +207,10 @@ pub(crate) fn insert(
         if is_range {
             report.overlapped += store.remove_inside(prefix);
         }
-        report.replaced += u64::from(store.insert(prefix, id, limits)? == Inserted::Again);
+        if let Inserted::Lost { first } = store.insert(prefix, id, limits)? {
+            report.replaced += 1;
+            report.repeated += u64::from(first);
+        }
     }
     Ok(())
 }

@@ -14,14 +14,21 @@ pub(super) const LISTING: Listing = Listing {
 
 /// Whether the lines begin with a table.
 fn begins(lines: &[&str]) -> bool {
-    let is_rule = |line: &&str| line.starts_with("-A ") || line.starts_with(':');
+    let is_rule = |line: &&str| of_family(line).starts_with("-A ") || line.starts_with(':');
     match lines.first() {
         Some(table) if table.starts_with('*') => lines.iter().any(is_rule),
         // The policies and chains of `iptables -S`.
         Some(first) if first.starts_with("-P ") || first.starts_with("-N ") => true,
-        Some(rule) => rule.starts_with("-A ") && words(rule).count() > 2,
+        Some(rule) => of_family(rule).starts_with("-A ") && words(rule).count() > 2,
         None => false,
     }
+}
+
+/// A rule without the mark `-4` or `-6` of files for both programs: each ignores the rules of the other.
+fn of_family(rule: &str) -> &str {
+    let marks = ["-4 ", "-6 ", "--ipv4 ", "--ipv6 "];
+    let unmarked = marks.iter().find_map(|mark| rule.strip_prefix(mark));
+    unmarked.map_or(rule, str::trim_ascii_start)
 }
 
 /// The prefixes so far: of several rules for a prefix the first decides.
@@ -37,7 +44,8 @@ impl Parser for Iptables {
             Some(counted) => counted.split_once(']').map_or("", |(_, rule)| rule),
             None => line.trim_ascii_start(),
         };
-        match rule.trim_ascii_start().as_bytes() {
+        let rule = of_family(rule.trim_ascii_start());
+        match rule.as_bytes() {
             [b'*' | b':', ..] | [b'-', b'P' | b'N', b' ', ..] | b"COMMIT" => return Ok(()),
             [b'-', b'A' | b'I', b' ', ..] => {}
             _ => return Err(unexpected(line, "a rule such as '-A CHAIN -s PREFIX -j TARGET'")),

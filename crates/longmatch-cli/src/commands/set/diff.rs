@@ -6,7 +6,7 @@ use std::path::Path;
 use longmatch::set::AddressRange;
 use longmatch::table::UnionItem;
 use longmatch::{IpPrefix, Table};
-use longmatch_feed::{FeedError, LineError, ListEntries, Problem, Report, printable};
+use longmatch_feed::{Duplicates, FeedError, LineError, ListEntries, Problem, Report, printable};
 use serde::{Serialize, Serializer};
 
 use super::input::{in_threads, lists};
@@ -29,11 +29,13 @@ pub fn run(args: &DiffArgs) -> Outcome {
         false => of_routes(files, &args.read)?,
     };
     let families = Families::from(args.read.families);
+    let is_joined = args.read.source.rows.duplicates == Some(Duplicates::Join);
     let mut tally = [Tally::default(), Tally::default()];
     let mut out = Out::new();
     let mut is_first = true;
     for (prefix, item) in old.union(&new).filter(|(prefix, _)| families.keep(*prefix)) {
-        let (tally, change) = (&mut tally[usize::from(!is_ipv4(prefix))], Change::of(item));
+        let (tally, change) =
+            (&mut tally[usize::from(!is_ipv4(prefix))], Change::of(item, is_joined));
         tally.count(change);
         if change == Change::Same || args.stat {
             continue;
@@ -129,14 +131,22 @@ enum Change<'t> {
 }
 
 impl<'t> Change<'t> {
-    fn of(item: UnionItem<'t, Box<str>, Box<str>>) -> Self {
+    fn of(item: UnionItem<'t, Box<str>, Box<str>>, is_joined: bool) -> Self {
         match item {
             UnionItem::Left(old) => Self::Removed(old),
             UnionItem::Right(new) => Self::Added(new),
             UnionItem::Both(old, new) if old == new => Self::Same,
+            UnionItem::Both(old, new) if is_joined && parts(old) == parts(new) => Self::Same,
             UnionItem::Both(old, new) => Self::Changed(old, new),
         }
     }
+}
+
+/// The parts of each cell of joined rows, sorted: the order of rows in a file does not matter.
+fn parts(value: &str) -> Vec<Vec<&str>> {
+    let mut cells: Vec<Vec<_>> = value.split(',').map(|cell| cell.split(';').collect()).collect();
+    cells.iter_mut().for_each(|cell| cell.sort_unstable());
+    cells
 }
 
 /// Prints a difference as lines of a unified diff.

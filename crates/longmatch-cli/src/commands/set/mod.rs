@@ -1,9 +1,12 @@
 //! `longmatch set`: the algebra of lists of prefixes, addresses and ranges.
 
 mod count;
+mod covered;
 mod diff;
+mod dump;
 mod input;
 mod ip_set;
+mod matrix;
 mod output;
 mod overlaps;
 
@@ -14,7 +17,7 @@ use longmatch::{IpPrefix, Prefix};
 use longmatch_feed::IpFamily;
 
 use self::ip_set::IpSet;
-use self::output::{Form, Printer};
+use self::output::Printer;
 use crate::args::{
     AggregateArgs, ComplementArgs, FormArgs, ListArgs, SetArgs, SetCommand, SetReadArgs, SplitArgs,
 };
@@ -29,15 +32,18 @@ use crate::output::{grouped, thousands, warn};
 pub fn run(args: &SetArgs) -> Outcome {
     match &args.command {
         SetCommand::Aggregate(args) => aggregate(args),
-        SetCommand::Union(args) => combine(&args.files, &args.read, args.form, IpSet::union),
+        SetCommand::Union(args) => combine(&args.files, &args.read, &args.form, IpSet::union),
         SetCommand::Intersect(args) => {
-            combine(&args.files, &args.read, args.form, IpSet::intersection)
+            combine(&args.files, &args.read, &args.form, IpSet::intersection)
         }
         SetCommand::Difference(args) => {
-            combine(&args.files, &args.read, args.form, IpSet::difference)
+            combine(&args.files, &args.read, &args.form, IpSet::difference)
         }
         SetCommand::Complement(args) => complement(args),
         SetCommand::Overlaps(args) => overlaps::run(args),
+        SetCommand::Covered(args) => covered::run(args),
+        SetCommand::Matrix(args) => matrix::run(args),
+        SetCommand::Dump(args) => dump::run(args),
         SetCommand::Diff(args) => diff::run(args),
         SetCommand::Split(args) => split(args),
         SetCommand::Count(args) => count::run(args),
@@ -55,8 +61,8 @@ fn all(args: &ListArgs) -> Result<(IpSet, u64), CliError> {
     Ok((sets.reduce(|all, set| all.union(&set)).unwrap_or_default(), entries))
 }
 
-fn print(set: &IpSet, form: FormArgs) -> Outcome {
-    let mut printer = Printer::new(Form { ranges: form.ranges, json: form.json });
+fn print(set: &IpSet, form: &FormArgs, families: Families) -> Outcome {
+    let mut printer = Printer::new(form, families)?;
     printer.set(set)?;
     printer.finish()?;
     Ok(Status::Ok)
@@ -66,11 +72,12 @@ fn print(set: &IpSet, form: FormArgs) -> Outcome {
 fn combine(
     files: &[impl AsRef<Path> + Sync],
     read: &SetReadArgs,
-    form: FormArgs,
+    form: &FormArgs,
     operation: impl Fn(&IpSet, &IpSet) -> IpSet,
 ) -> Outcome {
     let sets = input::sets(files, read)?.into_iter().map(|(set, _)| set);
-    print(&sets.reduce(|left, right| operation(&left, &right)).unwrap_or_default(), form)
+    let set = sets.reduce(|left, right| operation(&left, &right)).unwrap_or_default();
+    print(&set, form, read.families.into())
 }
 
 fn aggregate(args: &AggregateArgs) -> Outcome {
@@ -93,7 +100,7 @@ fn aggregate(args: &AggregateArgs) -> Outcome {
             ));
         }
     }
-    print(&rounded, args.form)
+    print(&rounded, &args.form, args.lists.read.families.into())
 }
 
 fn complement(args: &ComplementArgs) -> Outcome {
@@ -118,7 +125,7 @@ fn complement(args: &ComplementArgs) -> Outcome {
             "the lists have no addresses, so their families are unknown: give --within, -4 or -6",
         ));
     }
-    print(&within.difference(&set), args.form)
+    print(&within.difference(&set), &args.form, families)
 }
 
 fn split(args: &SplitArgs) -> Outcome {
@@ -136,9 +143,8 @@ fn split(args: &SplitArgs) -> Outcome {
             thousands(args.limit)
         )));
     }
-    let mut printer = Printer::new(Form { ranges: false, json: args.json });
-    printer.prefixes(ipv4)?;
-    printer.prefixes(ipv6)?;
+    let mut printer = Printer::new(&args.form, args.lists.read.families.into())?;
+    printer.prefixes(ipv4, ipv6)?;
     printer.finish()?;
     Ok(Status::Ok)
 }

@@ -86,7 +86,7 @@ impl Pairs {
 }
 
 /// The prefixes of a list's entries, each once, in order.
-fn prefixes<F: Family>(entries: Vec<AddressRange<F>>) -> Vec<Prefix<F>> {
+pub fn prefixes<F: Family>(entries: Vec<AddressRange<F>>) -> Vec<Prefix<F>> {
     let mut all: Vec<_> = entries.iter().flat_map(AddressRange::prefixes).collect();
     all.sort_unstable();
     all.dedup();
