@@ -301,7 +301,9 @@ mod tests {
     fn names_are_distinct_and_short() {
         let mut seen = std::collections::HashSet::new();
         for info in FORMATS {
-            assert!(info.names.iter().all(|name| seen.insert(*name) && name.parse() == Ok(info.format)));
+            assert!(
+                info.names.iter().all(|name| seen.insert(*name) && name.parse() == Ok(info.format))
+            );
             let width = info.names[0].len() + info.content.len();
             assert!(info.names[0].len() <= 10 && width <= 96, "{}", info.content);
         }
