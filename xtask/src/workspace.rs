@@ -63,7 +63,7 @@ pub fn longmatch_of_tests(words: &str) -> Command {
     built("debug", words)
 }
 
-/// Creates a command of the command line tool as `cargo build --release` has left it. Unlike [`longmatch`] it never
+/// Creates a command of the command line tool as `cargo build --release` has left it. Unlike [`longmatch()`] it never
 /// builds, so that a change of the sources during a long measurement has no effect on it.
 pub fn longmatch_of_release(words: &str) -> Command {
     built("release", words)

@@ -6,7 +6,7 @@ use longmatch::table::{Cell, ColumnError, ColumnType};
 use super::error::DataError;
 use super::key::Found;
 use super::names;
-use super::store::{Raw, Store};
+use super::store::{Raw, Store, text};
 use super::text::insert;
 use super::types;
 use crate::options::Options;
@@ -67,7 +67,7 @@ pub(crate) fn load(
                     };
                     let typed = types::convert(cell, *ty).ok_or_else(|| DataError::Type {
                         column: known[*at].clone(),
-                        text: types::text(cell),
+                        text: text(cell),
                         ty: *ty,
                     })?;
                     store.cell(*column, typed);

@@ -20,7 +20,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 
 use super::error::DataError;
 use super::key::Found;
-use super::store::{Raw, Store};
+use super::store::{Raw, Store, text};
 use super::text::insert;
 use super::types;
 use crate::options::Options;
@@ -287,7 +287,7 @@ impl Leaf<'_> {
     }
 
     fn text(&self) -> String {
-        types::text(self.raw())
+        text(self.raw())
     }
 
     /// The cell as one of this type, if its value allows that.
@@ -295,7 +295,7 @@ impl Leaf<'_> {
         let Some(ty) = ty else { return Some(self.clone()) };
         Some(match types::convert(self.raw(), ty)? {
             Raw::Text(text) | Raw::String(text) => Leaf::Text(text.into()),
-            number if ty == ColumnType::String => Leaf::Text(types::text(number).into()),
+            number if ty == ColumnType::String => Leaf::Text(text(number).into()),
             Raw::U64(number) => Leaf::U64(number),
             Raw::I64(number) => Leaf::I64(number),
             Raw::F64(number) => Leaf::F64(number),

@@ -13,7 +13,6 @@ use longmatch::{IpPrefix, Ipv4, Ipv6, NextHopId, Rib};
 
 use super::error::DataError;
 use super::key::Found;
-use super::types;
 use crate::entries::ListEntries;
 use crate::error::{FeedError, Place, Problem};
 use crate::option_values::Duplicates;
@@ -31,6 +30,16 @@ pub(crate) enum Raw<'a> {
     U64(u64),
     I64(i64),
     F64(f64),
+}
+
+/// The text of a cell.
+pub(crate) fn text(cell: Raw<'_>) -> String {
+    match cell {
+        Raw::Text(text) | Raw::String(text) => text.to_owned(),
+        Raw::U64(number) => number.to_string(),
+        Raw::I64(number) => number.to_string(),
+        Raw::F64(number) => number.to_string(),
+    }
 }
 
 const TEXT: u8 = 0;
@@ -253,7 +262,7 @@ impl Store {
         two: NextHopId,
         limits: Limits,
     ) -> Result<NextHopId, DataError> {
-        let texts = |row| self.cells(row).map(|(column, cell)| (column, types::text(cell)));
+        let texts = |row| self.cells(row).map(|(column, cell)| (column, text(cell)));
         let mut joined: BTreeMap<u16, String> = texts(one).collect();
         for (column, text) in texts(two) {
             let known = joined.entry(column).or_default();
@@ -330,7 +339,7 @@ impl Store {
         let mut cells = self.cells(row).peekable();
         let texts = (0..self.columns.len() as u16).map(|column| {
             let cell = cells.next_if(|(at, _)| *at == column);
-            cell.map_or_else(String::new, |(_, cell)| types::text(cell))
+            cell.map_or_else(String::new, |(_, cell)| text(cell))
         });
         texts.collect::<Vec<_>>().join(",")
     }

@@ -4,7 +4,7 @@ use longmatch::NextHopId;
 use longmatch::table::{Cell, Column, ColumnType, PrefixData, Row};
 
 use super::error::DataError;
-use super::store::{Raw, Store};
+use super::store::{Raw, Store, text};
 
 /// Integers up to this one are exact as floating-point numbers.
 const EXACT: u64 = 1 << 53;
@@ -159,16 +159,6 @@ fn row(store: &Store, id: Option<NextHopId>, types: &[ColumnType]) -> Result<Row
         };
     }
     Ok(row)
-}
-
-/// The text of a cell.
-pub(crate) fn text(cell: Raw<'_>) -> String {
-    match cell {
-        Raw::Text(text) | Raw::String(text) => text.to_owned(),
-        Raw::U64(number) => number.to_string(),
-        Raw::I64(number) => number.to_string(),
-        Raw::F64(number) => number.to_string(),
-    }
 }
 
 #[cfg(test)]
