@@ -15,8 +15,8 @@ use super::values::Split;
 pub struct SourceArgs {
     /// Load prefixes from FILE, '-' for standard input; may be repeated
     ///
-    /// Any format of --format, which is detected. Plain or compressed with gzip, bzip2, zstd or xz. Rows of
-    /// later files replace earlier ones. By default lookup, annotate and compile take the default
+    /// Any format of --format, which is detected. Plain or compressed with gzip, bzip2, zstd or
+    /// xz. Rows of later files replace earlier ones. By default lookup, annotate and compile take the default
     /// table (AS and name), and other commands the embedded routing tables.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
