@@ -67,7 +67,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N", value_parser = threads, verbatim_doc_comment)]
     readers: Option<usize>,
 
-    /// Number of updates that one commit makes visible together
+    /// Number of updates that a commit makes visible together
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = count)]
     pub batch: usize,
 

@@ -16,8 +16,8 @@ pub struct SourceArgs {
     /// Load prefixes from FILE, '-' for standard input; may be repeated
     ///
     /// Any format of --format, which is detected. Plain or compressed with gzip, bzip2, zstd or
-    /// xz. Rows of later files replace earlier ones. By default lookup, annotate and compile take the default
-    /// table (AS and name), and other commands the embedded routing tables.
+    /// xz. Rows of later files replace earlier ones. By default lookup, annotate and compile take
+    /// the default table (AS and name), and other commands the embedded routing tables.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 
@@ -175,21 +175,20 @@ impl ReadArgs {
     }
 }
 
-/// The formats and their names.
+/// The formats and their names, in lines that fit a help text.
 fn format_help() -> String {
+    const WIDTH: usize = 90;
     let mut help = "The format of the files [default: detected]\n".to_owned();
     for info in Format::all() {
-        // Lines of at most 90 characters, which clap indents.
-        let mut line = format!("\n{:<10}", info.names[0]);
+        let mut line = format!("{:<10}", info.names[0]);
         for word in info.content.split(' ') {
-            if line.chars().count() + word.chars().count() >= 90 {
-                help.push_str(&line);
-                line = format!("\n{:<10}", "");
+            if line.len() + 1 + word.len() > WIDTH {
+                help = help + "\n" + &line;
+                line = " ".repeat(10);
             }
-            line.push(' ');
-            line.push_str(word);
+            line = line + " " + word;
         }
-        help.push_str(&line);
+        help = help + "\n" + &line;
     }
     help
 }

@@ -106,7 +106,7 @@ pub struct Answerer {
 pub struct Tally {
     /// Lines of input.
     pub lines: u64,
-    /// Addresses without a match.
+    /// Queries without a match.
     pub unmatched: u64,
     /// Texts that were skipped.
     pub skipped: u64,
