@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// Steps of the chain, each of two dependent instructions of one cycle.
 const STEPS: u64 = 20_000;
-/// Number of timings, of which the minimum counts, because noise only adds time.
+/// Timings per probe; the minimum is used, since noise only adds time.
 const TRIES: usize = 3;
 /// Share by which an undisturbed pass may be below the highest frequency.
 ///

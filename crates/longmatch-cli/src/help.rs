@@ -70,10 +70,10 @@ Exit codes: 0 written, 2 bad usage or input, or the file cannot be written.";
 
 /// Text after the options of `longmatch annotate`.
 pub const ANNOTATE: &str = "\
-Lines pass through byte for byte, in order; what is added comes after the last cell of a CSV row or
+Input is copied byte for byte, in order; new columns follow the last cell of a CSV row or
 the last member of a JSON object, and after a tab at the end of a line of text. Addresses may have
 ports, brackets, zone ids and quotes; IPv4-mapped addresses are IPv4 addresses. Where an address is
-missing or bad, or no prefix matches, what is added is empty (JSON: null; between spaces: -). A row
+missing or bad, or no prefix matches, the new columns are empty (JSON: null; between spaces: -). A row
 of CSV that equals the header is a header again. Empty lines stay empty. Rows with too few cells get
 the missing ones. Several addresses 'a, b' in a cell or array get several answers, with commas
 between them or as an array.

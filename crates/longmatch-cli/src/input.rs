@@ -47,6 +47,17 @@ pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == STDIN
 }
 
+/// Refuses inputs of which more than one is standard input.
+///
+/// # Errors
+/// If there are two.
+pub fn one_stdin(paths: impl IntoIterator<Item: AsRef<Path>>) -> Result<(), CliError> {
+    match paths.into_iter().filter(|path| is_stdin(path.as_ref())).count() {
+        0 | 1 => Ok(()),
+        _ => Err(CliError::new("'-' may be given only once: standard input cannot be read twice")),
+    }
+}
+
 /// The address families that a command works on. Routes of other families are dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Families {
@@ -236,9 +247,7 @@ impl Routes {
             let name = EMBEDDED.to_owned();
             return Self { table: loader.table, name, ids: None }.split(*split);
         }
-        if source.files.iter().filter(|path| is_stdin(path)).count() > 1 {
-            return Err(CliError::new("--routes - was given twice: standard input is read once"));
-        }
+        one_stdin(&source.files)?;
         let mut options = source.read.options();
         options.default_family = named.and_then(FamilyArgs::only);
         for path in &source.files {

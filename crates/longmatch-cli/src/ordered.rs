@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crate::error::CliError;
 
-/// Longest time without a look at signals.
+/// Interval at which signals are polled.
 const STEP: Duration = Duration::from_millis(100);
 
 /// The reason of a call of the writer.

@@ -53,7 +53,7 @@ impl Batch {
 /// caller's does all the work.
 ///
 /// # Errors
-/// The first error of `keep`; in the result the error of the load, whose earlier events were kept.
+/// Outer error: from `keep`. Inner error: from the load; events before it were kept.
 pub fn load(
     load: impl Fn(&mut dyn Sink) -> Result<Report, FeedError> + Sync,
     mut keep: impl FnMut(Event<'_>) -> Result<(), SinkError>,

@@ -8,7 +8,7 @@ use longmatch::table::PrefixData;
 use longmatch_feed::{DataLoader, Options, Report, printable};
 
 use crate::error::{Advice, CliError};
-use crate::input::{Families, display_name, is_stdin, print_format, print_report};
+use crate::input::{Families, display_name, is_stdin, one_stdin, print_format, print_report};
 use crate::progress::Progress;
 
 /// Loads a file, or standard input for `-`.
@@ -31,9 +31,7 @@ pub fn load(loader: &mut DataLoader, path: &Path, advice: Advice) -> Result<Repo
 /// # Errors
 /// As [`load`] and [`finish`], or if standard input was given twice.
 pub fn load_all(files: &[impl AsRef<Path>], options: Options) -> Result<PrefixData, CliError> {
-    if files.iter().filter(|path| is_stdin(path.as_ref())).count() > 1 {
-        return Err(CliError::new("'-' was given twice: standard input is read once"));
-    }
+    one_stdin(files)?;
     let advice = Advice { lenient: !options.lenient, families: true };
     let mut loader = DataLoader::new(options);
     for path in files {

@@ -20,7 +20,7 @@ use crate::prefix_data;
 pub fn open(args: &SourceArgs, path: &Path) -> Result<FileTable, CliError> {
     require_routes(&args.read, "a compiled table")?;
     if is_stdin(path) {
-        return Err(CliError::new("--table - is not possible: a table is a file that is mapped"));
+        return Err(CliError::new("--table does not accept '-': it maps a file into memory"));
     }
     let opened = match args.trust {
         true => FileTable::open_trusted(path),

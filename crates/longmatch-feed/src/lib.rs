@@ -44,9 +44,9 @@
 //! numbers, else `i64`, else `f64`, else string; `007`, `+1` and `AS15169` are text, unless
 //! [`Options::types`] calls for a number. All cells of a row must be there.
 //!
-//! Two words a line are a prefix and its next hop. Two addresses a line are a network and its netmask, or a host and
-//! its next hop, or the ends of a range, which three or more columns in order show; where that cannot be known the
-//! input is refused. So is an address with a number that may be a length or a next hop.
+//! A line of two words is a prefix and its next hop. Two addresses a line are a network and its netmask, or a host
+//! and its next hop, or the ends of a range, which three or more columns in order show; where that cannot be known
+//! the input is refused. So is an address with a number that may be a length or a next hop.
 //!
 //! A sink of routes gets the prefixes of other formats in order; the next hop is the text of the columns, separated by
 //! commas, or the prefix itself without columns. A next hop is any word; on a line with only a network and a netmask,

@@ -142,7 +142,7 @@ pub(crate) fn recognise_text(
 /// Recognises a text by its first bytes; `ends` says whether these are all.
 fn text(head: &[u8], ends: bool, options: &Options) -> Result<Found, DataError> {
     let head = head.strip_prefix(BOM).unwrap_or(head);
-    // A line that is cut off tells nothing.
+    // Ignore a truncated last line.
     let cut = memchr::memrchr(b'\n', head).filter(|_| !ends);
     let head = cut.map_or(head, |end| &head[..=end]);
     let lines = Lines::of(head);

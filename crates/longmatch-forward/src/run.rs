@@ -12,8 +12,7 @@ use crate::forwarder::Forwarder;
 use crate::io::PacketIo;
 use crate::target::{Port, Target};
 
-/// The longest time for which a thread waits for packets, and so for which it does not see that it
-/// shall stop.
+/// Maximum wait for packets; a stop request is noticed within this time.
 const WAIT: Duration = Duration::from_millis(50);
 
 /// Batches after which a busy thread publishes its counts.

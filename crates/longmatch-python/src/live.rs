@@ -18,7 +18,7 @@ use crate::output::{Answered, Output, thread_count};
 use crate::table::pairs;
 use crate::value::{DropReferences, Inner, Value, insert_error};
 
-/// Readers of one table, of which each call takes one for itself.
+/// Pool of readers; each call borrows one.
 struct Readers {
     /// Never empty: the last is only cloned.
     readers: Mutex<Vec<TableReader<Value>>>,

@@ -193,7 +193,7 @@ impl<'a> ExperimentContext<'a> {
         }
     }
 
-    /// Notes a value with the paper's value.
+    /// Records a value beside the paper's.
     pub fn note(&mut self, value: Value) {
         let value = Value { experiment: self.experiment.name.clone(), ..value };
         self.values.push(Value {

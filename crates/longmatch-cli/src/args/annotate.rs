@@ -35,7 +35,7 @@ pub struct AnnotateArgs {
 
     /// Skip the checksums of --table, if it is the only table
     ///
-    /// Opening is faster then. A damaged file gives wrong answers, but nothing worse.
+    /// Opening is faster then. A damaged file may give wrong answers; it cannot crash the program.
     #[arg(long, requires = "tables", verbatim_doc_comment)]
     pub trust: bool,
 
@@ -80,7 +80,7 @@ pub struct AnnotateArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub add: Vec<String>,
 
-    /// Names of what is added, in order
+    /// Names of the added columns, in order
     ///
     /// By default the names in the prefix data; with several columns of addresses,
     /// 'column_name'.

@@ -20,13 +20,13 @@ pub struct SetArgs {
 /// The operations on lists.
 #[derive(Subcommand, Debug)]
 pub enum SetCommand {
-    /// Print the fewest prefixes that have the addresses of the lists
+    /// Print the smallest set of prefixes that covers exactly these addresses
     #[command(after_help = help::SET_AGGREGATE)]
     Aggregate(AggregateArgs),
     /// Print the addresses that any list has
     #[command(after_help = help::SET_UNION)]
     Union(CombineArgs<1>),
-    /// Print the addresses that all lists have
+    /// Print the addresses common to all lists
     #[command(after_help = help::SET_INTERSECT)]
     Intersect(CombineArgs<2>),
     /// Print the addresses of the first list that no other list has
@@ -35,7 +35,7 @@ pub enum SetCommand {
     /// Print the addresses that no list has
     #[command(after_help = help::SET_COMPLEMENT)]
     Complement(ComplementArgs),
-    /// Print the prefixes of two lists that cover each other
+    /// Print pairs of prefixes, one of each list, where one covers the other
     #[command(after_help = help::SET_OVERLAPS)]
     Overlaps(OverlapsArgs),
     /// Tell which prefixes of a list another list covers: fully, partly or not

@@ -29,7 +29,7 @@ pub struct SourceArgs {
 
     /// Skip the checksums of --table
     ///
-    /// Opening is faster then. A damaged file gives wrong answers, but nothing worse.
+    /// Opening is faster then. A damaged file may give wrong answers; it cannot crash the program.
     #[arg(long, requires = "table", verbatim_doc_comment)]
     pub trust: bool,
 
@@ -241,13 +241,13 @@ impl From<SourceArgs> for RoutesArgs {
 pub struct FamilyArgs {
     /// Only IPv4
     ///
-    /// A 'default' route is IPv4 if its file does not tell the family.
+    /// A 'default' route of unknown family counts as IPv4.
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     pub ipv4: bool,
 
     /// Only IPv6
     ///
-    /// A 'default' route is IPv6 if its file does not tell the family.
+    /// A 'default' route of unknown family counts as IPv6.
     #[arg(short = '6', long)]
     pub ipv6: bool,
 }

@@ -24,7 +24,9 @@ use crate::{default_table, prefix_data};
 /// is no prefix; if the file cannot be written.
 pub fn run(args: &CompileArgs) -> Outcome {
     if is_stdin(&args.output) {
-        return Err(CliError::new("--output - is not possible: a table is a file that is mapped"));
+        return Err(CliError::new(
+            "--output does not accept '-': a table is a file that is mapped",
+        ));
     }
     target::refuse_suffix(
         &args.output,

@@ -118,7 +118,7 @@ fn union_intersection_and_difference() {
     for operation in ["intersect", "difference"] {
         assert!(refused_usage(&[operation, &a]).contains("FILE"));
     }
-    assert!(refused(&["union", "-", "-"], "").contains("'-' was given twice"));
+    assert!(refused(&["union", "-", "-"], "").contains("'-' may be given only once"));
 }
 
 /// A without B, united with A and B, is A: on lists in the last byte of a network of each family.

@@ -51,7 +51,7 @@ pub(crate) fn load(
         Ok(true)
     });
     let bytes = read.bytes;
-    // Waiting routes get no further neighbours, even if the input ends in damage.
+    // No later line can reveal the family of the pending `default` routes, even if the input ends in damage.
     let settled = linux.end(&mut out);
     out.report.bytes = bytes;
     out.report.input_bytes = opened.taken.get();

@@ -74,7 +74,7 @@ impl Load<'_, '_> {
             Ok(None) => return Ok(false),
             Err(LinesError::Line(error)) => return Err(FeedError::line(number, error)),
             Err(LinesError::Io(error)) => {
-                // Waiting routes get no further neighbours.
+                // No later line can reveal the family of the pending `default` routes.
                 self.linux.end(&mut self.out)?;
                 let codec = self.out.report.codec;
                 return Err(FeedError::stream(lines.input().received(), explain(error, codec)));

@@ -54,7 +54,7 @@ pub trait PacketIo {
     /// If the queues cannot be waited for.
     fn wait(&mut self, timeout: Duration) -> io::Result<()>;
 
-    /// Whether no frame will ever come again: the end of all captures.
+    /// Whether the input is exhausted.
     fn is_ended(&self) -> bool {
         false
     }

@@ -405,7 +405,7 @@ struct Pace {
     began: Instant,
     ended: Option<Instant>,
     interval: Duration,
-    /// Whether resyncs do not help: the last one failed, or messages were lost since.
+    /// Whether the last resync failed or was followed by lost messages.
     in_vain: bool,
 }
 

@@ -129,7 +129,7 @@ impl fmt::Display for KernelError {
             Self::Unfit { name, why } => write!(f, "{name}: {why}"),
             Self::Ports(why) => f.write_str(why),
             Self::Interrupted => f.write_str(
-                "the kernel's state changed during every dump of it; try again when it is calmer",
+                "the routing state changed during every dump; retry when fewer routes change",
             ),
             Self::Compile(error) => write!(f, "the kernel's routes do not compile: {error}"),
             Self::Insert(error) => write!(f, "the table does not take a kernel's route: {error}"),

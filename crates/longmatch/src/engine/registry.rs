@@ -252,8 +252,8 @@ impl EngineSpec {
         self
     }
 
-    /// Variants for tables beyond the limits of this one, narrowest first. Empty where the engine
-    /// widens by itself or has no wider form. The options of the spec keep their values. Some
+    /// Variants for tables beyond the limits of this one, narrowest first. Empty if the engine has no wider variant
+    /// or widens automatically. The options of the spec keep their values. Some
     /// variants exist for one family only.
     ///
     /// ```

@@ -302,8 +302,8 @@ impl<F: Engines> Writer<F> {
         let Ok(replaced) = patch.patch(&self.rib, &self.prefixes) else { return self.recompile() };
         patch.seal(self.shared.domain().advance());
         self.patched += self.prefixes.len();
-        // A stalled reader leaves much memory unused for a while; later changes reuse it, so only
-        // memory unused for long is waste. After as many changes as routes the plan may no longer
+        // A stalled reader leaves much memory unused for a while; later changes reuse it, so memory counts as wasted
+        // only after many changes. After as many changes as routes the plan may no longer
         // fit the table.
         let wasteful = self.patched > self.rib.len() / 8 && {
             let (used, unused) = patch.used_and_unused();

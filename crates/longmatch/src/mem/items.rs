@@ -343,8 +343,8 @@ impl<T: Plain> Deref for Frozen<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: the buffer holds `len` items, every bit pattern is one, and only `&mut self`
-        // writes them, which are nobody else's unless they are lent and never written.
+        // SAFETY: the buffer holds `len` items, every bit pattern is one, and the buffer is either owned, and written
+        // only through `&mut self`, or lent, and never written.
         unsafe { slice::from_raw_parts(self.buffer.as_ptr().cast(), self.len) }
     }
 }
@@ -353,7 +353,7 @@ impl<T: Plain> DerefMut for Frozen<T> {
     /// # Panics
     /// When the memory is lent.
     fn deref_mut(&mut self) -> &mut [T] {
-        assert!(!self.buffer.is_lent(), "nobody writes the memory of a file");
+        assert!(!self.buffer.is_lent(), "lent memory is read-only");
         // SAFETY: the buffer holds `len` items, every bit pattern is one, it owns its memory
         // (checked above), and `self` is exclusive.
         unsafe { slice::from_raw_parts_mut(self.buffer.as_mut_ptr().cast(), self.len) }

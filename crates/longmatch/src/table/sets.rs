@@ -260,7 +260,7 @@ enum Matches<'t, T> {
 }
 
 impl<'t, T> Matches<'t, T> {
-    /// Prepares to find about so many prefixes.
+    /// Chooses merge or lookups for an expected number of prefixes.
     fn new(table: &'t Table<T>, prefixes: usize) -> Self {
         if table.len() / MERGED_PER_LOOKUP > prefixes {
             Self::Lookup(table)

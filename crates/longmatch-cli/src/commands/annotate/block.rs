@@ -338,7 +338,7 @@ impl Scanned<'_> {
             };
             if let Some(added) = paths[sources.len()..].get(taken(object.present, sources.len())) {
                 let name = printable(&added.keys()[0]);
-                let advice = "name what is added with --as or --prefix-as";
+                let advice = "name the added columns with --as or --prefix-as";
                 let problem = format!("the object has a member '{name}' already: {advice}");
                 self.problem = Some((start, problem));
                 return;

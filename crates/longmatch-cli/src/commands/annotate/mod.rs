@@ -84,10 +84,7 @@ pub fn run(args: &AnnotateArgs) -> Outcome {
 /// Refuses options that exclude each other.
 fn check(args: &AnnotateArgs) -> Result<(), CliError> {
     let inputs = args.inputs();
-    let files = inputs.iter().chain(&args.routes).chain(&args.tables);
-    if files.filter(|path| is_stdin(path)).count() > 1 {
-        return Err(CliError::new("'-' was given twice: standard input is read once"));
-    }
+    one_stdin(inputs.iter().chain(&args.routes).chain(&args.tables))?;
     if args.count && !args.filters() {
         return Err(CliError::new("--count needs --match or --no-match: it counts their lines"));
     }

@@ -189,7 +189,7 @@ impl Plan {
 /// The error of an added column whose name column number `taken` of the input has, from 0.
 pub fn taken_name(name: &str, taken: usize) -> CliError {
     CliError::new(format!(
-        "the input has a column '{}' already, number {}: name what is added with --as or --prefix-as",
+        "the input has a column '{}' already, number {}: name the added columns with --as or --prefix-as",
         printable(name),
         taken + 1
     ))

@@ -20,7 +20,7 @@ use self::answer::{Answered, Answerer, Source, Tally};
 use self::query::{Query, Rules};
 use crate::args::LookupArgs;
 use crate::error::{Advice, CliError, Outcome, Status};
-use crate::input::{self, Families, display_name, is_stdin};
+use crate::input::{self, Families, display_name, one_stdin};
 use crate::output::{Out, plural, warn};
 use crate::{default_table, prefix_data, table_file};
 
@@ -81,11 +81,7 @@ fn asked<'a>(
     rules: Rules,
     tally: &mut Tally,
 ) -> Result<Vec<Asked<'a>>, CliError> {
-    let stdin = args.queries.iter().filter(|text| *text == "-").count();
-    let routes = args.routes.files.iter().filter(|path| is_stdin(path)).count();
-    if stdin + routes > 1 {
-        return Err(CliError::new("'-' was given twice: standard input is read once"));
-    }
+    one_stdin(args.queries.iter().map(Path::new).chain(args.routes.files.iter().map(|it| &**it)))?;
     let mut asked = Vec::new();
     for (number, text) in (1..).zip(&args.queries) {
         match rules.query(text.trim_ascii().as_bytes()) {

@@ -107,7 +107,7 @@ fn next(blocks: &mut Option<Blocks<Stream>>) -> Result<Option<Vec<u8>>, String> 
     blocks.next_bytes().map_err(|error| blocks.reader().explain(error).to_string())
 }
 
-/// Opens standard input. Only what comes as it is written is passed on at once.
+/// Opens standard input. Flush partial blocks only for live, uncompressed input.
 fn open() -> Result<Blocks<Stream>, String> {
     let raw = stdin::open().map_err(|error| error.to_string())?;
     let stream = Stream::new(Box::new(raw)).map_err(|error| error.to_string())?;

@@ -15,7 +15,7 @@ use longmatch_bench::{
 use crate::args::{EngineArgs, ReplayArgs};
 use crate::error::{CliError, Outcome, Status};
 use crate::fit::{Failed, Failure, first_fit, no_results};
-use crate::input::{CliFamily, Families, Routes, is_stdin};
+use crate::input::{CliFamily, Families, Routes, one_stdin};
 use crate::output::{Out, plural, warn};
 use crate::progress::Progress;
 use crate::updates::Updates;
@@ -37,10 +37,7 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     let engines = args.engines();
     let (ipv4, ipv6) = (engines.specs::<Ipv4>()?, engines.specs::<Ipv6>()?);
     let families = Families::from(args.families);
-    let inputs = args.routes.source.files.iter().chain(&args.updates);
-    if inputs.filter(|path| is_stdin(path)).count() > 1 {
-        return Err(CliError::new("'-' was given twice: standard input is read once"));
-    }
+    one_stdin(args.routes.source.files.iter().chain(&args.updates))?;
     let routes = Routes::load(&args.routes, families)?;
     let updates = match args.from_empty {
         true => Updates::empty(&routes),

@@ -9,7 +9,7 @@ use longmatch_report::{Inputs, Peers, Subject, UpdateStream};
 use crate::args::{ReportArgs, RoutesArgs, default_memory};
 use crate::destinations;
 use crate::error::CliError;
-use crate::input::{EMBEDDED, Families, Routes, is_stdin};
+use crate::input::{EMBEDDED, Families, Routes, is_stdin, one_stdin};
 use crate::updates::Updates;
 
 /// File name extensions of formats, which a table's name omits.
@@ -21,10 +21,7 @@ const EXTENSIONS: [&str; 10] =
 /// # Errors
 /// If an input cannot be read or is empty.
 pub fn load(args: &ReportArgs) -> Result<Inputs, CliError> {
-    let inputs = args.routes.source.files.iter().chain(&args.updates);
-    if inputs.filter(|path| is_stdin(path)).count() > 1 {
-        return Err(CliError::new("'-' was given twice: standard input is read once"));
-    }
+    one_stdin(args.routes.source.files.iter().chain(&args.updates))?;
     let routes = tables(&args.routes)?;
     let updates = match args.updates.is_empty() {
         true => None,

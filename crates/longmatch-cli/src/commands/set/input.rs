@@ -11,7 +11,7 @@ use longmatch_feed::{Format, ListEntries, Report, read_list, read_list_path};
 use super::ip_set::IpSet;
 use crate::args::SetReadArgs;
 use crate::error::{Advice, CliError};
-use crate::input::{Families, display_name, is_stdin, print_format, print_report};
+use crate::input::{Families, display_name, is_stdin, one_stdin, print_format, print_report};
 
 /// Reads inputs as sets; each with the number of its entries.
 ///
@@ -92,9 +92,7 @@ pub fn in_threads<T: Send>(
     files: &[impl AsRef<Path> + Sync],
     work: impl Fn(&Path) -> T + Sync,
 ) -> Result<Vec<T>, CliError> {
-    if files.iter().filter(|path| is_stdin(path.as_ref())).count() > 1 {
-        return Err(CliError::new("'-' was given twice: standard input is read once"));
-    }
+    one_stdin(files)?;
     let cpus = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let done: Vec<Mutex<Option<T>>> = files.iter().map(|_| Mutex::new(None)).collect();

@@ -171,7 +171,7 @@ fn several_files_are_one_output() {
     let ended = run(&["annotate", "-r", &routes, "--match", "--count", &one, &two]);
     assert_eq!(ended.stdout, "2\n");
     let ended = run(&["annotate", "-r", &routes, &one, "-", "-"]);
-    assert!(ended.stderr.contains("'-' was given twice"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("'-' may be given only once"), "{}", ended.stderr);
 }
 
 /// A cell that no quotation mark ends does not swallow the rows after it.

@@ -75,9 +75,7 @@ impl Config {
         let cuts = Variant::new().numbers("cuts", self.cuts.iter().copied());
         let option = cuts.option(self.root.map_or("", RootForm::name)).finish();
         let expected = match F::WIDTH {
-            32 => {
-                "a dense root, rising cuts from 8 to 24 on, and at most 14 bits from one to the next"
-            }
+            32 => "a dense root; increasing cuts, the first 8 to 24, at most 14 bits apart",
             _ => {
                 "rising cuts from 8 to 24 on (of a sparse root to 30; with regions from 12 to 30, and \
                  at most 18 regions), at most 14 bits from one to the next, and none across bit 64"

@@ -32,7 +32,7 @@ use crate::simd::{Simd, Work, prefetch_bytes};
 
 /// Addresses between the two reads of the scalar kernel.
 const FLIGHT_AHEAD: usize = 64;
-/// The fewest addresses for which a ring is worth its start.
+/// Minimum batch size for the ring.
 const RING: usize = 96;
 /// The bytes of pages from which on a ring is faster than gathers.
 const RING_BYTES: usize = 9 << 19;
