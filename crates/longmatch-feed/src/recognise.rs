@@ -89,11 +89,19 @@ fn other_format(head: &[u8]) -> Option<&'static str> {
         _ if head.get(257..262) == Some(b"ustar") => {
             "a tar archive: unpack it and name a file in it"
         }
-        _ if memchr::memmem::find(head, b"\x1b[").is_some() => {
+        _ if has_colours(head) => {
             "text with colours of a terminal: print it without (ip -c=never) or remove them (sed 's/\\x1b\\[[0-9;]*m//g')"
         }
         [b'P', b'A', b'R', b'1', ..] => "Parquet: export the columns as CSV",
         _ => return None,
+    })
+}
+
+/// Whether a text sets colours of a terminal: `ESC [`, numbers and `m`. Cells may have other sequences.
+fn has_colours(text: &[u8]) -> bool {
+    memchr::memmem::find_iter(text, b"\x1b[").any(|at| {
+        let mut rest = text[at + 2..].iter();
+        rest.find(|byte| !byte.is_ascii_digit() && **byte != b';') == Some(&b'm')
     })
 }
 

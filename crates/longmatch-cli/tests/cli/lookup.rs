@@ -166,7 +166,7 @@ fn routes_from_standard_input() {
     assert_eq!((ended.code, &ended.stdout[..]), (0, "10.9.0.1\t10.9.0.0/16\tlab\n"));
     let ended = run_with(&["lookup", "--routes", "-", "-"], ROUTES);
     assert_eq!((ended.code, &ended.stdout[..]), (2, ""));
-    assert!(ended.stderr.contains("read once"), "{ended:?}");
+    assert!(ended.stderr.contains("read twice"), "{ended:?}");
 }
 
 #[test]

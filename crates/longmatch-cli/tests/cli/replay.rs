@@ -235,7 +235,7 @@ fn errors_name_the_place_and_the_remedy() {
         assert!(ended.stderr.contains(advice), "{args:?}: {}", ended.stderr);
     }
     let ended = replay(&["-r", "-", "-u", "-"]);
-    assert!(ended.code == 2 && ended.stderr.contains("read once"), "{}", ended.stderr);
+    assert!(ended.code == 2 && ended.stderr.contains("read twice"), "{}", ended.stderr);
     // With a family named, updates of the other one are left out, with a warning.
     let ended = replay(&["-r", &routes, "-u", &both, "-4", "-e", "folio", "--json"]);
     has(&lines(&ended)[0], &[("updates", 1), ("same", 1)]);

@@ -59,7 +59,7 @@ fn bad_usage_ends_with_2_and_advice() {
         (&["bench", "--keys", "pairs"], "use -6"),
         (&["bench", "--roofline", "--mode", "dependent"], "--mode batch"),
         (&["bench", "--roofline", "--generate"], "--mode batch"),
-        (&["stat", "-r", "-", "-r", "-"], "read once"),
+        (&["stat", "-r", "-", "-r", "-"], "read twice"),
     ];
     for (args, advice) in cases {
         let ended = run(args);

@@ -10,6 +10,7 @@ mod routes;
 mod stream;
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use longmatch::IpPrefix;

@@ -164,7 +164,7 @@ fn members_are_not_added_twice() {
             assert_eq!(ended.code, 2);
             assert_eq!(
                 ended.stderr,
-                "longmatch: standard input, line 3: the object has a member 'asn' already: name what is added with --as or --prefix-as\n"
+                "longmatch: standard input, line 3: the object has a member 'asn' already: name the added columns with --as or --prefix-as\n"
             );
             let expected =
                 "{\"ip\":\"10.0.0.1\",\"asn\":64500}\n{\"x\":{\"asn\":1},\"asn\":null}\n";
@@ -255,7 +255,7 @@ fn mistakes_are_explained() {
         (
             &["-c", "ip"],
             "ip,asn\n",
-            "the input has a column 'asn' already, number 2: name what is added with --as or --prefix-as",
+            "the input has a column 'asn' already, number 2: name the added columns with --as or --prefix-as",
         ),
         (
             &["-c", "ip", "--add", "owner"],
