@@ -73,7 +73,7 @@ pub const ANNOTATE: &str = "\
 Input is copied byte for byte, in order; new columns follow the last cell of a CSV row or
 the last member of a JSON object, and after a tab at the end of a line of text. Addresses may have
 ports, brackets, zone ids and quotes; IPv4-mapped addresses are IPv4 addresses. Where an address is
-missing or bad, or no prefix matches, the new columns are empty (JSON: null; between spaces: -). A row
+missing or bad, or no prefix matches, the columns are empty (JSON: null; between spaces: -). A row
 of CSV that equals the header is a header again. Empty lines stay empty. Rows with too few cells get
 the missing ones. Several addresses 'a, b' in a cell or array get several answers, with commas
 between them or as an array.

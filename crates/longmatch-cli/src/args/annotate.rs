@@ -35,7 +35,8 @@ pub struct AnnotateArgs {
 
     /// Skip the checksums of --table, if it is the only table
     ///
-    /// Opening is faster then. A damaged file may give wrong answers; it cannot crash the program.
+    /// Opening is faster then. A damaged file may give wrong answers; it cannot crash the
+    /// program.
     #[arg(long, requires = "tables", verbatim_doc_comment)]
     pub trust: bool,
 

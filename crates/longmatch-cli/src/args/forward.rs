@@ -108,7 +108,7 @@ pub struct ForwardArgs {
     #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
     pub interval: f64,
 
-    /// Stop after N seconds [default: run until a signal, or the end of all captures]
+    /// Stop after this time [default: run until a signal, or the end of all captures]
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<f64>,
 

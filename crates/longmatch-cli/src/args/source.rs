@@ -29,7 +29,8 @@ pub struct SourceArgs {
 
     /// Skip the checksums of --table
     ///
-    /// Opening is faster then. A damaged file may give wrong answers; it cannot crash the program.
+    /// Opening is faster then. A damaged file may give wrong answers; it cannot crash the
+    /// program.
     #[arg(long, requires = "table", verbatim_doc_comment)]
     pub trust: bool,
 
