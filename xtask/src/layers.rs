@@ -2,7 +2,7 @@
 //!
 //! [`LIBRARY`] and [`FEED`] assign a layer to each module. A module may import only modules of lower layers, and none
 //! of its own. So engines do not import each other, and no cycle crosses a module. Tests may import anything. All crates
-//! but the library and the command are checked for [`cycles`].
+//! but the library are checked for [`cycles`].
 
 mod cycles;
 

@@ -6,8 +6,8 @@ use longmatch_bench::Destinations;
 use longmatch_feed::{FeedError, Options, Place, TraceReport, printable};
 
 use crate::error::{Advice, CliError, hint};
-use crate::input::first_damage;
 use crate::output::warn;
+use crate::reports::first_damage;
 
 /// Reads the destinations of a file. Prints a warning for skipped content on standard error.
 ///

@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 use std::io;
 use std::process::ExitCode;
 
+use longmatch::file::FileError;
 use longmatch::{ParsePrefixError, PrefixError};
 use longmatch_bench::ThreadError;
 use longmatch_feed::{DataError, FeedError, LineError, Problem, printable};
@@ -61,6 +62,11 @@ impl CliError {
     /// Reports a problem with a named input, for example while reading it.
     pub fn input(name: impl Display, problem: impl Display) -> Self {
         Self::Message(format!("{}: {problem}", printable(&name.to_string())))
+    }
+
+    /// Reports a table file, whose message has the path.
+    pub fn file(error: &FileError) -> Self {
+        Self::new(printable(&error.to_string()))
     }
 
     /// Reports an input that could not be loaded, and the options that help.

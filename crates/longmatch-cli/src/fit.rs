@@ -5,7 +5,7 @@ use longmatch_bench::record::Value;
 use longmatch_bench::{ReplayError, ThreadError, VerifyError};
 use serde::Serialize;
 
-use crate::input::CliFamily;
+use crate::families::CliFamily;
 use crate::output::{self, Grid, Out, thousands, warn};
 
 /// An error that leaves an engine without a result.

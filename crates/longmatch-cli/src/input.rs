@@ -4,17 +4,18 @@ use std::io;
 use std::path::Path;
 
 use longmatch::file::FileTable;
-use longmatch::{
-    Change, Engines, Family, Fib, IpPrefix, Ipv4, Ipv6, NextHopId, Prefix, Rib, Route, Table,
-};
+use longmatch::{Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, Prefix, Rib, Route, Table};
 use longmatch_bench::{syn1, syn2};
-use longmatch_feed::{Event, FeedError, Options, Peer, Report, SinkError, printable};
+use longmatch_feed::{Event, FeedError, Options, Report, SinkError, printable};
 
 use crate::args::{FamilyArgs, ReadArgs, RoutesArgs, Split};
 use crate::error::{Advice, CliError};
-use crate::output::{plural, thousands, warn};
+use crate::families::{CliFamily, Families};
+use crate::output::{plural, warn};
+use crate::paths::{display_name, is_stdin, one_stdin};
 use crate::pipeline;
 use crate::progress::Progress;
+use crate::reports::{print_format, print_report};
 use crate::table_file::{self, FileEngine};
 
 /// An embedded table: name, compressed text and number of routes (for progress only).
@@ -38,105 +39,6 @@ const EMBEDDED_IPV6: Embedded = Embedded {
 
 /// The name of the embedded tables.
 pub const EMBEDDED: &str = "embedded";
-
-/// The path that means standard input.
-const STDIN: &str = "-";
-
-/// Returns whether a path on the command line means standard input.
-pub fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == STDIN
-}
-
-/// Refuses inputs of which more than one is standard input.
-///
-/// # Errors
-/// If there are two.
-pub fn one_stdin(paths: impl IntoIterator<Item: AsRef<Path>>) -> Result<(), CliError> {
-    match paths.into_iter().filter(|path| is_stdin(path.as_ref())).count() {
-        0 | 1 => Ok(()),
-        _ => Err(CliError::new("'-' may be given only once: standard input cannot be read twice")),
-    }
-}
-
-/// The address families that a command works on. Routes of other families are dropped.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Families {
-    /// Whether IPv4 is included.
-    pub ipv4: bool,
-    /// Whether IPv6 is included.
-    pub ipv6: bool,
-}
-
-impl Families {
-    /// Both.
-    pub const BOTH: Self = Self { ipv4: true, ipv6: true };
-}
-
-impl Families {
-    /// The options that name these families.
-    fn named(self) -> FamilyArgs {
-        FamilyArgs { ipv4: self.ipv4 && !self.ipv6, ipv6: self.ipv6 && !self.ipv4 }
-    }
-}
-
-impl From<FamilyArgs> for Families {
-    fn from(args: FamilyArgs) -> Self {
-        Self { ipv4: !args.ipv6, ipv6: !args.ipv4 }
-    }
-}
-
-/// Makes commands generic over the address family.
-pub trait CliFamily: Engines {
-    /// Name in headings, `IPv4` or `IPv6`. ([`longmatch::Family::NAME`] is the name in records.)
-    const LABEL: &'static str;
-
-    /// The compiled form of this family in a table file.
-    fn fib(file: &FileTable) -> &Fib<Self>;
-
-    /// A prefix of this family.
-    fn prefix(prefix: IpPrefix) -> Option<Prefix<Self>>;
-
-    /// The routes of this family.
-    fn pick<'r>(ipv4: &'r Rib<Ipv4>, ipv6: &'r Rib<Ipv6>) -> &'r Rib<Self>;
-}
-
-impl CliFamily for Ipv4 {
-    const LABEL: &'static str = "IPv4";
-
-    fn fib(file: &FileTable) -> &Fib<Self> {
-        file.ipv4()
-    }
-
-    fn prefix(prefix: IpPrefix) -> Option<Prefix<Self>> {
-        match prefix {
-            IpPrefix::V4(prefix) => Some(prefix),
-            _ => None,
-        }
-    }
-
-    fn pick<'r>(ipv4: &'r Rib<Ipv4>, _: &'r Rib<Ipv6>) -> &'r Rib<Self> {
-        ipv4
-    }
-}
-
-impl CliFamily for Ipv6 {
-    const LABEL: &'static str = "IPv6";
-
-    fn fib(file: &FileTable) -> &Fib<Self> {
-        file.ipv6()
-    }
-
-    fn prefix(prefix: IpPrefix) -> Option<Prefix<Self>> {
-        match prefix {
-            IpPrefix::V6(prefix) => Some(prefix),
-            _ => None,
-        }
-    }
-
-    fn pick<'r>(_: &'r Rib<Ipv4>, ipv6: &'r Rib<Ipv6>) -> &'r Rib<Self> {
-        ipv6
-    }
-}
 
 /// The changes of a table in the order of its text, as far as they were accepted.
 #[derive(Default)]
@@ -377,11 +279,6 @@ impl Routes {
     }
 }
 
-/// Name of a path in headings and messages: exact, so escape it with [`printable`] on a terminal.
-pub fn display_name(path: &Path) -> String {
-    if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
-}
-
 /// Loads one input after the other into a table.
 struct Loader<'c> {
     table: Table<Box<str>>,
@@ -474,70 +371,5 @@ impl Loader<'_> {
         };
         let report = pipeline::load(load, keep).map_err(|error| CliError::input(name, error))?;
         report.map_err(|error| CliError::load(&error, *advice))
-    }
-}
-
-impl Families {
-    /// Returns whether the prefix is of a family to work on.
-    pub fn keep(self, prefix: IpPrefix) -> bool {
-        match prefix.unmapped() {
-            IpPrefix::V4(_) => self.ipv4,
-            IpPrefix::V6(_) => self.ipv6,
-        }
-    }
-}
-
-/// Prints the format of an input on standard error.
-pub fn print_format(name: &str, report: &Report) {
-    let (name, read_as, rows) =
-        (printable(name), printable(&report.read_as), plural(report.rows, "row"));
-    warn(format_args!("{name}: read as {read_as}: {rows}"));
-}
-
-/// Prints the chosen peers and the skipped content of an input on standard error.
-pub fn print_report(name: &str, report: &Report, families: Families) {
-    let name = printable(name);
-    let peer = |position: Option<usize>| position.and_then(|n| report.peers.get(n));
-    let ipv4 = peer(report.chosen.ipv4).filter(|_| families.ipv4);
-    let ipv6 = peer(report.chosen.ipv6).filter(|_| families.ipv6);
-    let ipv6_routes = report.announced_ipv6;
-    let taken =
-        [(ipv4, report.announced - ipv6_routes, "IPv4 route"), (ipv6, ipv6_routes, "IPv6 route")];
-    let among = match report.peers.len() {
-        1 => "the only peer".to_owned(),
-        count => format!("one of {count} peers; choose with --peer"),
-    };
-    for (peer, routes, label) in taken {
-        // For a peer without any route, the warnings below give the reason.
-        if let Some(peer) = peer.filter(|_| routes > 0 || report.withdrawn > 0) {
-            let (routes, peer) = (plural(routes, label), peer_name(peer));
-            warn(format_args!("{name}: taking {routes} of peer {peer} ({among})"));
-        }
-    }
-    for warning in report.warnings() {
-        warn(format_args!("{name}: {warning}"));
-    }
-    // Routes of the main table are left out only with --ip-table; then the advice is not needed.
-    if !report.other_tables.is_empty() && !report.other_tables.contains_key("main") {
-        warn(format_args!("{name}: --ip-table takes the routes of another table"));
-    }
-    if let Some(error) = &report.first_damage {
-        warn(first_damage(error, report.damaged));
-    }
-}
-
-/// Describes the first damage of a lenient load, and the number of damaged places.
-pub fn first_damage(error: &FeedError, damaged: u64) -> String {
-    match damaged {
-        1 => error.to_string(),
-        n => format!("{error} (the first of {})", thousands(n)),
-    }
-}
-
-fn peer_name(peer: &Peer) -> String {
-    let name = format!("{} AS{}", peer.addr, peer.asn);
-    match peer.index {
-        Some(index) => format!("{name} index {index}"),
-        None => name,
     }
 }

@@ -3,13 +3,14 @@
 use std::io;
 use std::path::Path;
 
-use longmatch::file::FileError;
 use longmatch::table::PrefixData;
 use longmatch_feed::{DataLoader, Options, Report, printable};
 
 use crate::error::{Advice, CliError};
-use crate::input::{Families, display_name, is_stdin, one_stdin, print_format, print_report};
+use crate::families::Families;
+use crate::paths::{display_name, is_stdin, one_stdin};
 use crate::progress::Progress;
+use crate::reports::{print_format, print_report};
 
 /// Loads a file, or standard input for `-`.
 ///
@@ -62,9 +63,4 @@ pub fn no_column<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> CliError
         "--add",
         format_args!("the prefix data have no column '{name}'; they have: {has}"),
     )
-}
-
-/// An error of a table file, whose message has the path.
-pub fn escaped(error: &FileError) -> CliError {
-    CliError::new(printable(&error.to_string()))
 }

@@ -10,8 +10,8 @@ use longmatch::{
 
 use crate::args::{ReadArgs, SourceArgs};
 use crate::error::CliError;
-use crate::input::{CliFamily, Families, is_stdin};
-use crate::prefix_data;
+use crate::families::{CliFamily, Families};
+use crate::paths::is_stdin;
 
 /// Opens the file of `--table`.
 ///
@@ -26,7 +26,7 @@ pub fn open(args: &SourceArgs, path: &Path) -> Result<FileTable, CliError> {
         true => FileTable::open_trusted(path),
         false => FileTable::open(path),
     };
-    opened.map_err(|error| prefix_data::escaped(&error))
+    opened.map_err(|error| CliError::file(&error))
 }
 
 /// Refuses options that do not apply to a table, which is called `table`.

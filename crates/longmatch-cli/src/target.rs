@@ -4,7 +4,7 @@ use std::fs::Metadata;
 use std::path::Path;
 
 use crate::error::CliError;
-use crate::input::is_stdin;
+use crate::paths::is_stdin;
 use crate::stdin;
 
 /// Refuses an output that is one of the inputs, also by another name of the same file.

@@ -7,9 +7,12 @@ use longmatch_feed::{Event, FeedError, Options, Report, SinkError, printable};
 
 use crate::args::ReadArgs;
 use crate::error::{Advice, CliError};
-use crate::input::{Families, Routes, display_name, load, print_report};
+use crate::families::Families;
+use crate::input::{Routes, load};
 use crate::output::{plural, thousands, warn};
+use crate::paths::display_name;
 use crate::progress::Progress;
+use crate::reports::print_report;
 
 /// Maximum number of updates. All are kept in memory, so that no measured time includes reading. At
 /// 48 bytes for IPv6 they take 1.5 GiB.

@@ -16,8 +16,9 @@ const MODULES: usize = 1;
 const FILES: usize = usize::MAX;
 
 /// The sources of the crates that are checked, from the repository's root, and how deep.
-const CRATES: [(&str, usize); 6] = [
+const CRATES: [(&str, usize); 7] = [
     ("crates/longmatch-bench/src", MODULES),
+    ("crates/longmatch-cli/src", FILES),
     ("crates/longmatch-feed/src", FILES),
     ("crates/longmatch-forward/src", MODULES),
     ("crates/longmatch-python/src", FILES),

@@ -11,8 +11,9 @@ use serde::Serialize;
 
 use crate::args::CompileArgs;
 use crate::error::{Advice, CliError, Outcome, Status};
-use crate::input::{Families, display_name, is_stdin};
+use crate::families::Families;
 use crate::output::{Align, Grid, Out, bytes, plural};
+use crate::paths::{display_name, is_stdin};
 use crate::progress::Progress;
 use crate::target;
 use crate::{default_table, prefix_data};
@@ -46,7 +47,7 @@ pub fn run(args: &CompileArgs) -> Outcome {
     let written = spec.write(&data, &args.output);
     drop(progress);
     // The library's message has the path.
-    let FileReport { bytes, rows, .. } = written.map_err(|error| prefix_data::escaped(&error))?;
+    let FileReport { bytes, rows, .. } = written.map_err(|error| CliError::file(&error))?;
     let columns = data.columns().iter();
     let columns = columns.map(|it| Column { name: &it.name, r#type: it.ty.to_string() }).collect();
     let file = display_name(&args.output);

@@ -11,8 +11,9 @@ use longmatch_feed::printable;
 use super::bench::{SEED, milliseconds, rate, rate_bar};
 use crate::args::{RoutesArgs, default_memory};
 use crate::error::{CliError, Outcome, Status};
+use crate::families::{CliFamily, Families};
 use crate::fit::{Failed, first_fit};
-use crate::input::{CliFamily, Families, Routes};
+use crate::input::Routes;
 use crate::output::{Align, Grid, Out, bytes, plural, shortened, thousands, warn};
 use crate::progress::Progress;
 

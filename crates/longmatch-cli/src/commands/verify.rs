@@ -15,8 +15,9 @@ use serde::Serialize;
 
 use crate::args::{EngineChoice, SimdChoice, VerifyArgs};
 use crate::error::{CliError, Outcome, Status};
+use crate::families::{CliFamily, Families};
 use crate::fit::{Failed, Failure, first_fit, no_results};
-use crate::input::{CliFamily, Families, Routes};
+use crate::input::Routes;
 use crate::output::{Align, Grid, Out, plural, shortened, thousands, warn};
 use crate::progress::Progress;
 

@@ -12,8 +12,8 @@ use super::capture::Rows;
 use super::signals::Signals;
 use crate::args::AnnotateArgs;
 use crate::error::CliError;
-use crate::input::{display_name, is_stdin};
 use crate::lines::{Blocks, MAX_LINE};
+use crate::paths::{display_name, is_stdin};
 use crate::stdin;
 
 /// An input and its properties.

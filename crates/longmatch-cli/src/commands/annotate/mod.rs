@@ -39,10 +39,10 @@ use self::tables::Tables;
 use self::write::{Annotated, annotate};
 use crate::args::AnnotateArgs;
 use crate::error::{CliError, Outcome, Status};
-use crate::input::one_stdin;
 use crate::lines::{BOM, Ends};
 use crate::ordered::{self, Step};
 use crate::output::{Out, plural};
+use crate::paths::one_stdin;
 use crate::progress::Progress;
 
 /// Runs the command.

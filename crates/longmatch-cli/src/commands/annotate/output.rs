@@ -8,9 +8,8 @@ use longmatch::file::NewFile;
 
 use crate::args::AnnotateArgs;
 use crate::error::CliError;
-use crate::input::is_stdin;
 use crate::output::{plural, short};
-use crate::prefix_data;
+use crate::paths::is_stdin;
 use crate::target;
 
 /// A file, or standard output.
@@ -60,7 +59,7 @@ impl Output {
             return Ok(Self { target: stdout()?, name: None });
         };
         // The library's message has the path.
-        let file = NewFile::create(path).map_err(|error| prefix_data::escaped(&error))?;
+        let file = NewFile::create(path).map_err(|error| CliError::file(&error))?;
         Ok(Self { target: Target::New(file), name: Some(path.display().to_string()) })
     }
 
@@ -107,7 +106,7 @@ impl Output {
     /// If the system refuses.
     pub fn finish(self) -> Result<(), CliError> {
         match self.target {
-            Target::New(file) => file.finish().map_err(|error| prefix_data::escaped(&error)),
+            Target::New(file) => file.finish().map_err(|error| CliError::file(&error)),
             _ => Ok(()),
         }
     }

@@ -10,7 +10,9 @@ use longmatch_feed::{DataLoader, printable};
 use crate::args::AnnotateArgs;
 use crate::cells::{Style, write_cell, write_prefix};
 use crate::error::{Advice, CliError};
-use crate::input::{Families, display_name, print_report};
+use crate::families::Families;
+use crate::paths::display_name;
+use crate::reports::print_report;
 use crate::{default_table, prefix_data};
 
 /// A column that is added.
@@ -286,7 +288,7 @@ fn compiled(args: &AnnotateArgs, prefixes: bool) -> Result<Vec<FileTable>, CliEr
             true => FileTable::open_trusted(path),
             false => FileTable::open(path),
         };
-        let table = table.map_err(|error| prefix_data::escaped(&error))?;
+        let table = table.map_err(|error| CliError::file(&error))?;
         if prefixes && table.answers() == Answers::Values {
             let problem = "the table does not know its prefixes: compile it again without --answers values, or leave out --prefix-as";
             return Err(CliError::input(path.display(), problem));
@@ -318,7 +320,7 @@ fn compiled(args: &AnnotateArgs, prefixes: bool) -> Result<Vec<FileTable>, CliEr
         FileTable::from_bytes(bytes)
     };
     let tables: Result<Vec<_>, _> = groups.into_iter().map(compile).collect();
-    tables.map_err(|error| prefix_data::escaped(&error))
+    tables.map_err(|error| CliError::file(&error))
 }
 
 /// Adds the rows of data with the same columns. Columns of different types become text.

@@ -7,7 +7,7 @@ use longmatch::engine::auto::{self, AutoGoal};
 use longmatch_bench::{AutoChoice, BenchFamily, Comparison, Measurement};
 
 use crate::error::CliError;
-use crate::input::CliFamily;
+use crate::families::CliFamily;
 use crate::output::{Out, bytes, shortened};
 
 /// Number of engines shown of the model's ranking.

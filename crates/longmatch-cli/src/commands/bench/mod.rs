@@ -16,8 +16,9 @@ use longmatch_report::{Line, Outcome as Ended, Value};
 
 use crate::args::{self, BenchArgs};
 use crate::error::{CliError, Outcome, Status};
+use crate::families::{CliFamily, Families};
 use crate::fit::{Failed, first_fit, no_results};
-use crate::input::{CliFamily, Families, Routes};
+use crate::input::Routes;
 use crate::output::{Align, Grid, Out, bar, bytes, plural, shortened, thousands, warn};
 use crate::progress::Progress;
 

@@ -22,7 +22,8 @@ use longmatch_forward::{Control, Port, Target, run as forward, spread};
 use self::print::Printer;
 use crate::args::{ForwardArgs, Io};
 use crate::error::{CliError, Outcome, Status};
-use crate::input::{Families, Routes};
+use crate::families::Families;
+use crate::input::Routes;
 
 /// The longest time without a look at the routes, the clock and the signals.
 const STEP: Duration = Duration::from_millis(50);

@@ -21,8 +21,10 @@ use self::answer::{Answered, Answerer, Source, Tally};
 use self::query::{Query, Rules};
 use crate::args::LookupArgs;
 use crate::error::{Advice, CliError, Outcome, Status};
-use crate::input::{self, Families, display_name, one_stdin};
+use crate::families::Families;
 use crate::output::{Out, plural, warn};
+use crate::paths::{display_name, one_stdin};
+use crate::reports::print_report;
 use crate::{default_table, prefix_data, table_file};
 
 /// What to answer: an argument of the command.
@@ -137,7 +139,7 @@ fn load(args: &LookupArgs, families: Families) -> Result<PrefixData, CliError> {
     let mut loader = DataLoader::new(options);
     for path in &args.routes.files {
         let report = prefix_data::load(&mut loader, path, advice)?;
-        input::print_report(&display_name(path), &report, families);
+        print_report(&display_name(path), &report, families);
     }
     let data = prefix_data::finish(loader, advice)?;
     let (ipv4, ipv6) = (data.table().ipv4(), data.table().ipv6());

@@ -14,9 +14,11 @@ use longmatch_bench::{
 
 use crate::args::{EngineArgs, ReplayArgs};
 use crate::error::{CliError, Outcome, Status};
+use crate::families::{CliFamily, Families};
 use crate::fit::{Failed, Failure, first_fit, no_results};
-use crate::input::{CliFamily, Families, Routes, one_stdin};
+use crate::input::Routes;
 use crate::output::{Out, plural, warn};
+use crate::paths::one_stdin;
 use crate::progress::Progress;
 use crate::updates::Updates;
 

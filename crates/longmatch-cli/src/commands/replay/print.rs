@@ -7,8 +7,8 @@ use longmatch_feed::printable;
 
 use super::Command;
 use crate::error::CliError;
+use crate::families::CliFamily;
 use crate::fit::Failed;
-use crate::input::CliFamily;
 use crate::output::{Align, Grid, bytes, percent, plural, short, shortened, thousands};
 
 impl Command<'_> {

@@ -9,7 +9,9 @@ use longmatch_report::{Inputs, Peers, Subject, UpdateStream};
 use crate::args::{ReportArgs, RoutesArgs, default_memory};
 use crate::destinations;
 use crate::error::CliError;
-use crate::input::{EMBEDDED, Families, Routes, is_stdin, one_stdin};
+use crate::families::Families;
+use crate::input::{EMBEDDED, Routes};
+use crate::paths::{is_stdin, one_stdin};
 use crate::updates::Updates;
 
 /// File name extensions of formats, which a table's name omits.

@@ -9,7 +9,7 @@ use super::ip_set::IpSet;
 use super::{all, output::Printed};
 use crate::args::CountArgs;
 use crate::error::{CliError, Outcome, Status};
-use crate::input::CliFamily;
+use crate::families::CliFamily;
 use crate::output::{Align, Grid, Out, grouped, percent, thousands};
 
 /// The counts of one family.

@@ -12,8 +12,11 @@ use serde::{Serialize, Serializer};
 use super::input::{in_threads, lists};
 use crate::args::{DiffArgs, SetReadArgs};
 use crate::error::{Advice, CliError, Outcome, Status};
-use crate::input::{Families, display_name, load, print_report};
+use crate::families::Families;
+use crate::input::load;
 use crate::output::{Align, Grid, Out, thousands};
+use crate::paths::display_name;
+use crate::reports::print_report;
 
 /// A table of routes and the texts of their values.
 type Routes = Table<Box<str>>;

@@ -8,7 +8,7 @@ use longmatch::table::Cell;
 use crate::args::DumpArgs;
 use crate::cells::{Style, write_cell, write_prefix};
 use crate::error::{Outcome, Status};
-use crate::input::Families;
+use crate::families::Families;
 use crate::output::Out;
 use crate::prefix_data;
 

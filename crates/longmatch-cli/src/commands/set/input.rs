@@ -11,7 +11,9 @@ use longmatch_feed::{Format, ListEntries, Report, read_list, read_list_path};
 use super::ip_set::IpSet;
 use crate::args::SetReadArgs;
 use crate::error::{Advice, CliError};
-use crate::input::{Families, display_name, is_stdin, one_stdin, print_format, print_report};
+use crate::families::Families;
+use crate::paths::{display_name, is_stdin, one_stdin};
+use crate::reports::{print_format, print_report};
 
 /// Reads inputs as sets; each with the number of its entries.
 ///

@@ -4,7 +4,7 @@ use longmatch::set::AddressSet;
 use longmatch::{Ipv4, Ipv6, Prefix};
 use longmatch_feed::ListEntries;
 
-use crate::input::Families;
+use crate::families::Families;
 
 /// A set of addresses of both families.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

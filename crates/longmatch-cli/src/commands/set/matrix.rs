@@ -10,8 +10,9 @@ use serde::Serialize;
 use super::input;
 use crate::args::MatrixArgs;
 use crate::error::{CliError, Outcome, Status};
-use crate::input::{CliFamily, display_name};
+use crate::families::CliFamily;
 use crate::output::{Align, Grid, Out, grouped, percent};
+use crate::paths::display_name;
 
 /// The addresses that two lists share.
 #[derive(Serialize)]

@@ -22,7 +22,7 @@ use crate::args::{
     AggregateArgs, ComplementArgs, FormArgs, ListArgs, SetArgs, SetCommand, SetReadArgs, SplitArgs,
 };
 use crate::error::{CliError, Outcome, Status};
-use crate::input::Families;
+use crate::families::Families;
 use crate::output::{grouped, thousands, warn};
 
 /// Runs an operation.

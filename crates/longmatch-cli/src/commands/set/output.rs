@@ -8,7 +8,7 @@ use longmatch::{Bits, Family, Ipv4, Ipv6, Prefix};
 use super::ip_set::IpSet;
 use crate::args::{FormArg, FormArgs};
 use crate::error::CliError;
-use crate::input::Families;
+use crate::families::Families;
 use crate::output::Out;
 
 /// Bytes that are collected before they are written.

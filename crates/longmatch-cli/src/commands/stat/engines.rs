@@ -5,8 +5,8 @@ use std::time::Instant;
 use longmatch::{EngineKind, EngineSpec, Fib, MemoryPart, Rib};
 use serde::Serialize;
 
+use crate::families::CliFamily;
 use crate::fit::{Failure, first_fit};
-use crate::input::CliFamily;
 use crate::progress::Progress;
 
 /// One engine, compiled from a table or unable to hold it.

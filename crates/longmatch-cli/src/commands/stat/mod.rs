@@ -13,7 +13,8 @@ use self::engines::EngineNumbers;
 use self::numbers::Numbers;
 use crate::args::{EngineArgs, StatArgs};
 use crate::error::{CliError, Outcome, Status};
-use crate::input::{CliFamily, Families, Routes};
+use crate::families::{CliFamily, Families};
+use crate::input::Routes;
 use crate::output::{Out, warn};
 
 /// Runs the command. Families without routes are left out, unless an option names them.

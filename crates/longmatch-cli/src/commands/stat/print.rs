@@ -7,7 +7,7 @@ use longmatch_feed::printable;
 use super::engines::EngineNumbers;
 use super::numbers::Numbers;
 use crate::error::CliError;
-use crate::input::CliFamily;
+use crate::families::CliFamily;
 use crate::output::{Align, Grid, Out, bar, bytes, percent, plural, short, shortened, thousands};
 
 /// Length of the longest bar.

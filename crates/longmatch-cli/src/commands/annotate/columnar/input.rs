@@ -14,7 +14,7 @@ use parquet::file::metadata::ParquetMetaData;
 use super::super::input::{Counted, Input, open_file};
 use super::super::recognise::Columnar;
 use crate::error::CliError;
-use crate::input::is_stdin;
+use crate::paths::is_stdin;
 
 /// The greatest number of rows of a batch.
 const MAX_BATCH: usize = 64 << 10;

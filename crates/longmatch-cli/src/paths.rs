@@ -1,0 +1,29 @@
+//! Paths of the command line: files and standard input.
+
+use std::path::Path;
+
+use crate::error::CliError;
+
+/// The path that means standard input.
+const STDIN: &str = "-";
+
+/// Returns whether a path on the command line means standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == STDIN
+}
+
+/// Refuses inputs of which more than one is standard input.
+///
+/// # Errors
+/// If there are two.
+pub fn one_stdin(paths: impl IntoIterator<Item: AsRef<Path>>) -> Result<(), CliError> {
+    match paths.into_iter().filter(|path| is_stdin(path.as_ref())).count() {
+        0 | 1 => Ok(()),
+        _ => Err(CliError::new("'-' may be given only once: standard input cannot be read twice")),
+    }
+}
+
+/// Name of a path in headings and messages: exact, so escape it with [`printable`] on a terminal.
+pub fn display_name(path: &Path) -> String {
+    if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
+}
