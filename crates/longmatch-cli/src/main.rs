@@ -15,6 +15,7 @@ mod fit;
 mod help;
 mod input;
 mod lines;
+mod lists;
 mod ordered;
 mod output;
 mod paths;

@@ -12,12 +12,24 @@ pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == STDIN
 }
 
+/// The name and the file of a list, `NAME=FILE`, unless that is a file itself.
+pub fn named(path: &Path) -> Option<(&str, &Path)> {
+    let (name, file) = path.to_str()?.split_once('=')?;
+    let is_name = !name.is_empty() && !name.contains('/') && !path.exists();
+    is_name.then(|| (name, Path::new(file)))
+}
+
+/// The file of a path on the command line, which may have a name before it.
+pub fn file(path: &Path) -> &Path {
+    named(path).map_or(path, |(_, file)| file)
+}
+
 /// Refuses inputs of which more than one is standard input.
 ///
 /// # Errors
 /// If there are two.
 pub fn one_stdin(paths: impl IntoIterator<Item: AsRef<Path>>) -> Result<(), CliError> {
-    match paths.into_iter().filter(|path| is_stdin(path.as_ref())).count() {
+    match paths.into_iter().filter(|path| is_stdin(file(path.as_ref()))).count() {
         0 | 1 => Ok(()),
         _ => Err(CliError::new("'-' may be given only once: standard input cannot be read twice")),
     }

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use longmatch_feed::{Codec, Delimiter};
 
 use super::source::RowArgs;
+use crate::paths::file;
 
 /// `longmatch annotate`.
 #[derive(Args, Clone, Debug)]
@@ -20,6 +21,7 @@ pub struct AnnotateArgs {
 
     /// Prefix data of any format (CSV, MRT, mmdb, ranges); may be repeated
     ///
+    /// 'NAME=FILE' is a list with a name: the column 'list' has the names of all lists that match.
     /// Files with the same columns are one table, in which later files replace the rows of
     /// earlier ones. Files with other columns are tables of their own, and each address is
     /// looked up in all of them. By default the default table of lookup is used, with
@@ -199,7 +201,7 @@ impl AnnotateArgs {
     /// Returns whether the tables are files that can be read again.
     pub fn can_reload(&self) -> bool {
         let mut tables = self.routes.iter().chain(&self.tables).peekable();
-        tables.peek().is_some() && tables.all(|path| path.is_file())
+        tables.peek().is_some() && tables.all(|path| file(path).is_file())
     }
 
     /// Returns how to compress the output: by the option, else by the file's name.

@@ -451,3 +451,27 @@ fn a_bad_line_at_the_end_is_named() {
     let problem = "longmatch: standard input, line 100001: 'bad' is not an IP address";
     assert!(ended.stderr.starts_with(problem), "{}", ended.stderr);
 }
+
+/// Lists with names: the names of all lists that have an address, also those of shorter prefixes.
+#[test]
+fn named_lists_answer_with_all_their_names() {
+    let dir = Dir::new();
+    let (drop, tor) =
+        (dir.file("drop", "10.0.0.0/8 ; SBL1\n192.0.2.1\n"), dir.file("tor", "10.9.0.0/16\n"));
+    let ours = dir.file("ours", "{\"prefixes\":[\"10.9.1.0/24\",\"192.0.2.0/24\"]}");
+    let named =
+        [("drop", drop), ("tor", tor), ("ours", ours)].map(|(name, file)| format!("{name}={file}"));
+    let lists: Vec<&str> = named.iter().flat_map(|list| ["-r", list]).collect();
+    let ended = run(&[
+        &["lookup", "10.1.1.1", "10.9.2.1", "10.9.1.1", "192.0.2.1", "192.0.2.2"],
+        &lists[..],
+    ]
+    .concat());
+    let expected = "10.1.1.1\t10.0.0.0/8\tdrop\n10.9.2.1\t10.9.0.0/16\tdrop;tor\n10.9.1.1\t10.9.1.0/24\tdrop;tor;ours\n\
+        192.0.2.1\t192.0.2.1/32\tdrop;ours\n192.0.2.2\t192.0.2.0/24\tours\n";
+    assert_eq!((ended.code, &*ended.stdout), (0, expected), "{}", ended.stderr);
+    let ended = run_with(&[&["annotate"], &lists[..]].concat(), "10.9.1.1\n");
+    assert_eq!(ended.stdout, "10.9.1.1\tdrop;tor;ours\n", "{}", ended.stderr);
+    let ended = run(&["lookup", "-r", &named[0], "-r", &dir.path("x"), "10.0.0.1"]);
+    assert!(ended.code == 2 && ended.stderr.contains("NAME=FILE, or none"), "{}", ended.stderr);
+}

@@ -9,7 +9,7 @@ use longmatch::file::NewFile;
 use crate::args::AnnotateArgs;
 use crate::error::CliError;
 use crate::output::{plural, short};
-use crate::paths::is_stdin;
+use crate::paths::{file, is_stdin};
 use crate::target;
 
 /// A file, or standard output.
@@ -33,7 +33,7 @@ enum Target {
 /// If it is one.
 pub fn check(args: &AnnotateArgs) -> Result<(), CliError> {
     let files = args.inputs();
-    let inputs = || files.iter().chain(&args.routes).chain(&args.tables).map(|path| &**path);
+    let inputs = || files.iter().chain(&args.routes).chain(&args.tables).map(|path| file(path));
     let Some(path) = args.output.as_deref().filter(|path| !is_stdin(path)) else {
         let problem = "the output is the input: write to another file";
         return match target::is_stdout(inputs()) {

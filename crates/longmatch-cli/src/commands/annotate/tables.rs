@@ -13,7 +13,7 @@ use crate::error::{Advice, CliError};
 use crate::families::Families;
 use crate::paths::display_name;
 use crate::reports::print_report;
-use crate::{default_table, prefix_data};
+use crate::{default_table, lists, prefix_data};
 
 /// A column that is added.
 pub struct Added {
@@ -300,7 +300,12 @@ fn compiled(args: &AnnotateArgs, prefixes: bool) -> Result<Vec<FileTable>, CliEr
         return Ok(vec![default_table::open()?]);
     }
     let mut groups: Vec<PrefixData> = Vec::new();
-    for path in args.routes.iter().chain(&args.tables) {
+    let mut routes = &args.routes[..];
+    if let Some(lists) = lists::of(routes)? {
+        groups.push(lists::load(&lists, &args.read.options())?);
+        routes = &[];
+    }
+    for path in routes.iter().chain(&args.tables) {
         let data = load(args, path)?;
         let names = |data: &PrefixData| -> Vec<_> {
             data.columns().iter().map(|column| column.name.clone()).collect()

@@ -25,7 +25,7 @@ use crate::families::Families;
 use crate::output::{Out, plural, warn};
 use crate::paths::{display_name, one_stdin};
 use crate::reports::print_report;
-use crate::{default_table, prefix_data, table_file};
+use crate::{default_table, lists, prefix_data, table_file};
 
 /// What to answer: an argument of the command.
 enum Asked<'a> {
@@ -126,7 +126,10 @@ fn source(args: &LookupArgs, families: Families) -> Result<Source, CliError> {
         table_file::require_routes(&options.read, default_table::NAME)?;
         return Ok(Source::File(default_table::open()?));
     }
-    let data = load(args, families)?;
+    let data = match lists::of(&options.files)? {
+        Some(lists) => lists::load(&lists, &options.read.options())?,
+        None => load(args, families)?,
+    };
     let columns = data.columns().to_vec();
     Ok(Source::Data(routes::Routes::new(data.into_table()), columns))
 }
