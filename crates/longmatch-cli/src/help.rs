@@ -28,8 +28,8 @@ MaxMind DB, compiled tables) have a field for each column, empty where the value
 and --header have the names: 'address', 'prefix', and 'next_hop' or the columns ('prefix_' for a
 column named 'prefix').
 
-With 'NAME=FILE' in every --routes the files are lists with names, and the value is the column 'list':
-the names of all lists that have the address, such as 'drop;tor'.
+With 'NAME=FILE' in every --routes the files are lists with names, and the column 'list' has the
+names of all lists with the address, such as 'drop;tor'.
 
 Without --routes and --table the default table answers: the AS that originates the prefix, 'asn',
 and its 'name'. 'longmatch --version' prints its date. Special-purpose addresses have no AS.
