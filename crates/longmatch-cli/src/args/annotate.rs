@@ -21,7 +21,7 @@ pub struct AnnotateArgs {
 
     /// Prefix data of any format (CSV, MRT, mmdb, ranges); may be repeated
     ///
-    /// 'NAME=FILE' is a list with a name: the column 'list' has the names of all lists that match.
+    /// 'NAME=FILE' is a list with a name; the column 'list' has the names of all that match.
     /// Files with the same columns are one table, in which later files replace the rows of
     /// earlier ones. Files with other columns are tables of their own, and each address is
     /// looked up in all of them. By default the default table of lookup is used, with
