@@ -197,7 +197,7 @@ impl Report {
         all.extend(counts.map(|(n, one, many)| were_left_out(n, one, many)));
         let words = ["route of another table", "routes of other tables"];
         all.extend(by_name(&self.other_tables, words));
-        let words = ["entry without a prefix", "entries without a prefix"];
+        let words = ["entry", "entries"];
         all.extend(by_name(&self.left_out, words));
         if self.overlapped > 0 {
             let prefixes = plural(self.overlapped, "prefix is", "prefixes are");

@@ -1,8 +1,9 @@
 //! Prefix lists and standard access lists of Cisco IOS.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::net::Ipv4Addr;
 
+use super::first_match::FirstMatch;
 use super::{Emitted, Listing, Parser, unexpected, words};
 use crate::data::error::DataError;
 
@@ -31,8 +32,10 @@ fn begins(lines: &[&str]) -> bool {
 struct Cisco {
     /// The access list whose entries follow.
     list: String,
-    /// The prefixes of each list so far: the first entry decides.
-    seen: HashSet<(String, String)>,
+    /// The entries of access lists.
+    entries: FirstMatch,
+    /// The entries of prefix lists without their action: the first decides.
+    seen: HashSet<[String; 4]>,
 }
 
 impl Parser for Cisco {
@@ -64,6 +67,10 @@ impl Parser for Cisco {
             _ => Err(wrong()),
         }
     }
+
+    fn left_out(&mut self) -> BTreeMap<String, u64> {
+        self.entries.left_out()
+    }
 }
 
 fn is_number(text: &str) -> bool {
@@ -86,7 +93,9 @@ impl Cisco {
             ["ge", ge, "le", le] | ["le", le, "ge", ge] => (*ge, *le),
             _ => return None,
         };
-        self.emit([prefix, list, action, ge, le], rows);
+        if self.seen.insert([list, prefix, ge, le].map(str::to_owned)) {
+            rows.row(&[prefix, list, action, ge, le]);
+        }
         Some(())
     }
 
@@ -110,14 +119,7 @@ impl Cisco {
             }
             _ => return None,
         };
-        self.emit([&prefix, list, action, "", ""], rows);
+        self.entries.entry(list, &[&prefix, list, action, "", ""], rows);
         Some(())
-    }
-
-    fn emit(&mut self, cells: [&str; 5], rows: &mut Emitted) {
-        if self.seen.insert((cells[1].to_owned(), cells[0].to_owned() + cells[3] + "-" + cells[4]))
-        {
-            rows.row(&cells);
-        }
     }
 }

@@ -5,6 +5,7 @@
 
 mod cisco;
 mod delegated;
+mod first_match;
 mod ipset;
 mod iptables;
 mod mikrotik;
@@ -127,9 +128,9 @@ const FORMATS: &[FormatInfo] = &[
     listing(Format::RisWhois, &["ris-whois"], "RIS whois dumps", "`asn` (null for sets), `peers`", ris_whois::LISTING),
     listing(Format::Delegated, &["delegated"], "statistics of the registries of addresses: delegated and delegated-extended", "`registry`, `country`, `date`, `status`", delegated::LISTING),
     listing(Format::Rpsl, &["rpsl"], "objects of routing registries (RPSL): `route` and `route6`", "`origin_as`, `descr`", rpsl::LISTING),
-    listing(Format::Cisco, &["cisco"], "Cisco IOS: prefix lists and standard access lists", "`list`, `action`, `ge`, `le`", cisco::LISTING),
+    listing(Format::Cisco, &["cisco"], "Cisco IOS: prefix lists, and standard access lists without the entries that never match", "`list`, `action`, `ge`, `le`", cisco::LISTING),
     listing(Format::MikroTik, &["mikrotik"], "MikroTik: `/ip firewall address-list export`", "`list`, `comment`", mikrotik::LISTING),
-    listing(Format::Nginx, &["nginx"], "nginx: `geo` blocks and the files they include, `allow`, `deny`, `set_real_ip_from`", "`variable`, `value`", nginx::LISTING),
+    listing(Format::Nginx, &["nginx"], "nginx: `geo` blocks and files they include; `allow` and `deny`; `set_real_ip_from`", "`variable`, `value`", nginx::LISTING),
     info(Format::Json, &["json", "ndjson"], "JSON, also a document a line: members of objects and elements of arrays", "the scalars of the object and of the objects around it; `list`: the name of the array"),
     info(Format::Routes, &["routes"], "'prefix next-hop', 'ip route', 'bgpdump -m', updates that begin with A or W", "`next_hop`, or `origin_as` of `bgpdump -m`"),
     info(Format::IpJson, &["ip-json"], "'ip -json route'", "`next_hop`"),
@@ -218,7 +219,7 @@ pub(crate) trait Parser {
         Ok(())
     }
 
-    /// The entries that are no prefixes and were left out, by the name of their kind or set.
+    /// The entries that were left out, by the name of their kind or set.
     fn left_out(&mut self) -> BTreeMap<String, u64> {
         BTreeMap::new()
     }

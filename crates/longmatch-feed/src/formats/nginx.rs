@@ -1,5 +1,8 @@
 //! Addresses in nginx's configuration: `geo`, `allow`, `deny` and `set_real_ip_from`.
 
+use std::collections::BTreeMap;
+
+use super::first_match::FirstMatch;
 use super::{Emitted, Listing, Parser, unexpected, words};
 use crate::data::error::DataError;
 use crate::data::key::Kind;
@@ -34,6 +37,8 @@ fn begins(lines: &[&str]) -> bool {
 struct Nginx {
     /// The variable of the block, if the lines are in one.
     variable: String,
+    /// The entries `allow` and `deny`.
+    access: FirstMatch,
 }
 
 impl Parser for Nginx {
@@ -55,6 +60,10 @@ impl Parser for Nginx {
         }
         Ok(())
     }
+
+    fn left_out(&mut self) -> BTreeMap<String, u64> {
+        self.access.left_out()
+    }
 }
 
 impl Nginx {
@@ -73,13 +82,14 @@ impl Nginx {
                 ALL.iter().for_each(|all| rows.row(&[all, &self.variable, value]));
             }
             [action @ ("allow" | "deny"), "all", ";"] => {
-                ALL.iter().for_each(|all| rows.row(&[all, "", action]));
+                ALL.iter().for_each(|all| self.access.entry("", &[all, "", action], rows));
             }
             // Their content is not here.
             ["include" | "delete", _, _] => return None,
-            [action @ ("allow" | "deny" | "set_real_ip_from"), prefix, ";"] => {
-                rows.row(&[prefix, "", action]);
+            [action @ ("allow" | "deny"), prefix, ";"] => {
+                self.access.entry("", &[prefix, "", action], rows);
             }
+            ["set_real_ip_from", prefix, ";"] => rows.row(&[prefix, "", "set_real_ip_from"]),
             [prefix, value, ";"] => rows.row(&[prefix, &self.variable, value]),
             _ => return None,
         }

@@ -19,7 +19,7 @@ fn fields(line: &str) -> Option<[&str; 3]> {
     (is_origin && is_number(all[2]) && fields.next().is_none()).then_some(all)
 }
 
-/// Whether half of the lines are such.
+/// Whether more than half of the lines have these fields.
 fn begins(lines: &[&str]) -> bool {
     let fits = |line: &str| fields(line).is_some_and(|all| Kind::of(all[1]) == Kind::Prefix);
     let lines = lines.iter().filter(|line| !line.starts_with('%'));
@@ -32,7 +32,7 @@ struct Ris;
 
 impl Parser for Ris {
     fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
-        // Its comments.
+        // A comment.
         if line.starts_with('%') {
             return Ok(());
         }

@@ -1,5 +1,6 @@
 //! Rows of the files in `testdata/formats`, and errors of the same formats.
 
+use crate::common;
 use crate::show::{check, error};
 
 #[test]
@@ -107,6 +108,34 @@ fn files_have_their_rows() {
     let include = "192.0.2.0/24 FR;\n198.51.100.0/24 DE;\n";
     let rows = ["192.0.2.0/24 ~|FR", "198.51.100.0/24 ~|DE"];
     check(include, "nginx", "variable:string value:string", &rows);
+}
+
+/// In an access list the first entry that matches decides, in a table the longest.
+#[test]
+fn entries_of_access_lists_that_never_match_are_left_out() {
+    let cisco = "access-list 1 permit 10.1.0.0 0.0.255.255\naccess-list 1 deny 10.0.0.0 0.255.255.255\n\
+                 access-list 1 permit host 10.2.0.1\naccess-list 2 permit 10.2.0.2\n\
+                 access-list 1 permit any\naccess-list 1 deny 192.0.2.0 0.0.0.255\n";
+    let nginx = "allow 10.1.0.0/16;\ndeny 10.0.0.0/8;\nallow 10.2.0.1;\nallow 192.0.2.1;\ndeny all;\n\
+                 deny 2001:db8::/32;\n";
+    let of_cisco = [
+        "0.0.0.0/0 1,permit,,",
+        "10.0.0.0/8 1,deny,,",
+        "10.1.0.0/16 1,permit,,",
+        "10.2.0.2/32 2,permit,,",
+    ];
+    let of_nginx = [
+        "0.0.0.0/0 ,deny",
+        "10.0.0.0/8 ,deny",
+        "10.1.0.0/16 ,allow",
+        "192.0.2.1/32 ,allow",
+        "::/0 ,deny",
+    ];
+    for (text, rows) in [(cisco, &of_cisco[..]), (nginx, &of_nginx[..])] {
+        let (routes, report) = common::load(text.as_bytes()).unwrap();
+        assert_eq!(routes.lines(), rows);
+        assert_eq!(report.warnings(), ["2 entries were left out (covered by an earlier one: 2)"]);
+    }
 }
 
 #[test]

@@ -387,7 +387,7 @@ fn sets_of_other_types_are_left_out() {
     for text in [save, list] {
         let (routes, report) = common::load(text.as_bytes()).unwrap();
         assert_eq!(routes.lines(), ["192.0.2.0/24 b,"]);
-        let warning = "3 entries without a prefix were left out (hash:ip,port a: 2, list:set c: 1)";
+        let warning = "3 entries were left out (hash:ip,port a: 2, list:set c: 1)";
         assert_eq!(report.warnings(), [warning], "{text}");
     }
 }
