@@ -116,7 +116,7 @@ impl DataLoader {
     /// A loader that has read nothing.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { store: Store::new(options.duplicates), options }
+        Self { store: Store::default(), options }
     }
 
     /// The options for the next input.

@@ -23,7 +23,7 @@ use crate::recognise::{Found, recognise, recognise_text};
 use crate::report::Report;
 use crate::route_value::RouteValue;
 use crate::sink::{Sink, SinkError};
-use crate::source::{Job, Opened, Source, open, open_file, whole};
+use crate::source::{Job, Opened, Source, open, open_input, whole};
 use crate::text;
 
 /// Receiver of the prefixes of an input.
@@ -38,7 +38,7 @@ pub(crate) enum To<'a> {
 pub(crate) fn path(path: &Path, options: &Options, to: To<'_>) -> Result<Report, FeedError> {
     let name = path.display().to_string();
     let open = |error| FeedError::at(Place::Whole, Problem::Open(error)).named(Some(&name));
-    let file = open_file(path).map_err(|error| error.named(Some(&name)))?;
+    let file = open_input(path).map_err(|error| error.named(Some(&name)))?;
     // The bytes of a pipe can be read only once.
     match file.metadata().map_err(open)?.is_file() {
         true => source(Source::Path(path), Some(&name), options, to),
@@ -275,7 +275,7 @@ fn rows(
     match to {
         To::Store(store) => into_store(opened, found, options, store, report),
         To::Sink(sink) => {
-            let mut store = Store::new(options.duplicates);
+            let mut store = Store::default();
             let end = into_store(opened, found, options, &mut store, report);
             match end {
                 // The rows before the damage count.
@@ -296,6 +296,7 @@ fn into_store(
     store: &mut Store,
     report: &mut Report,
 ) -> Result<(), FeedError> {
+    store.duplicates = options.duplicates;
     let whole_format = match found {
         Found::Shape(shape) => {
             report.format = shape.format;

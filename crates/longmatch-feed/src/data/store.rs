@@ -69,7 +69,8 @@ pub(crate) struct Store {
     row: Vec<u8>,
     ipv4: Rib<Ipv4>,
     ipv6: Rib<Ipv6>,
-    duplicates: Duplicates,
+    /// The row that counts of several for a prefix.
+    pub(crate) duplicates: Duplicates,
     /// The prefixes of which a row does not count.
     repeated: HashSet<IpPrefix>,
     /// The addresses, if only their set is read: then there are no prefixes and no rows.
@@ -103,11 +104,6 @@ pub(crate) enum Inserted {
 }
 
 impl Store {
-    /// A store of rows.
-    pub(crate) fn new(duplicates: Duplicates) -> Self {
-        Self { duplicates, ..Self::default() }
-    }
-
     /// A store of a set of addresses.
     pub(crate) fn of_set(entries: ListEntries) -> Self {
         Self { set: Some(entries), ..Self::default() }

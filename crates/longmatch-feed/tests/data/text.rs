@@ -1,7 +1,7 @@
 //! Delimited text, lists, pyasn and pfx2as.
 
 use longmatch::table::ColumnType;
-use longmatch_feed::{DataLoader, Delimiter, Format, Options, Place};
+use longmatch_feed::{DataLoader, Delimiter, Duplicates, Format, Options, Place};
 
 use crate::show::{check, check_with, columns, error, error_with, load_with, rows};
 
@@ -272,6 +272,9 @@ fn several_inputs_have_the_columns_of_all() {
     loader.bytes(b"10.2.0.0/16\n", Some("three")).unwrap();
     loader.bytes(b"10.3.0.0/16 192.0.2.1\n", Some("four")).unwrap();
     assert_eq!((loader.len(), loader.is_empty()), (4, false));
+    // The options of each input are its own.
+    loader.options_mut().duplicates = Duplicates::First;
+    loader.bytes(b"network,a\n10.0.0.0/8,9\n", Some("five")).unwrap();
     let data = loader.finish().unwrap();
     assert_eq!(columns(&data), "a:i64 b:string c:string next_hop:string");
     assert_eq!(
