@@ -80,15 +80,36 @@ fn tail(path: &std::path::Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The name of a known format that has no reader here, with a way to one that has.
-fn other_format(head: &[u8]) -> Option<&'static str> {
-    Some(match head {
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
-            "UTF-16 text: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)"
+/// Recognises by the first bytes an input that is no text of UTF-8 or of another superset of ASCII. Returns its name
+/// with advice.
+///
+/// ```
+/// let name = longmatch_feed::other_encoding(b"\xff\xfe1\0").unwrap();
+/// assert!(name.starts_with("UTF-16 text: convert it"));
+/// ```
+#[must_use]
+pub fn other_encoding(head: &[u8]) -> Option<&'static str> {
+    match head {
+        // A byte order mark, or characters of ASCII, each with a zero byte.
+        [0xff, 0xfe, ..]
+        | [0xfe, 0xff, ..]
+        | [0, b'\t'..=b'~', 0, b'\t'..=b'~', ..]
+        | [b'\t'..=b'~', 0, b'\t'..=b'~', 0, ..] => {
+            Some("UTF-16 text: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)")
         }
         _ if head.get(257..262) == Some(b"ustar") => {
-            "a tar archive: unpack it and name a file in it"
+            Some("a tar archive: unpack it, or write a file of it to standard input (tar -xOf)")
         }
+        _ => None,
+    }
+}
+
+/// The name of a known format that has no reader here, with a way to one that has.
+fn other_format(head: &[u8]) -> Option<&'static str> {
+    if let Some(name) = other_encoding(head) {
+        return Some(name);
+    }
+    Some(match head {
         _ if has_colours(head) => {
             "text with colours of a terminal: print it without (ip -c=never) or remove them (sed 's/\\x1b\\[[0-9;]*m//g')"
         }

@@ -40,7 +40,7 @@ impl<'a> Job<'a> {
     pub(crate) fn open(&self) -> Result<Opened<'a>, FeedError> {
         let raw: Box<dyn Read + 'a> = match self.source {
             Source::Bytes(bytes) => Box::new(bytes),
-            Source::Path(path) => Box::new(open_file(path)?),
+            Source::Path(path) => Box::new(open_input(path)?),
         };
         open(raw, self.options.limits)
     }
@@ -59,14 +59,25 @@ pub(crate) fn open<'a>(raw: Box<dyn Read + 'a>, limits: Limits) -> Result<Opened
 }
 
 /// Opens a file and refuses a directory, which the system opens without an error.
-pub(crate) fn open_file(path: &Path) -> Result<File, FeedError> {
-    let open = |error: io::Error| FeedError::at(Place::Whole, Problem::Open(error));
-    let file = File::open(path).map_err(open)?;
-    if file.metadata().map_err(open)?.is_dir() {
+///
+/// ```
+/// assert!(longmatch_feed::open_file(".".as_ref()).unwrap_err().to_string().contains("a directory"));
+/// ```
+///
+/// # Errors
+/// If the file cannot be opened or is a directory.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    let file = File::open(path)?;
+    if file.metadata()?.is_dir() {
         let error = "it is a directory: name a file in it";
-        return Err(open(io::Error::new(io::ErrorKind::IsADirectory, error)));
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, error));
     }
     Ok(file)
+}
+
+/// Opens a file as an input without a name.
+pub(crate) fn open_input(path: &Path) -> Result<File, FeedError> {
+    open_file(path).map_err(|error| FeedError::at(Place::Whole, Problem::Open(error)))
 }
 
 /// The whole input, in memory.

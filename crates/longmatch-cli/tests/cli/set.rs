@@ -310,7 +310,7 @@ fn errors_name_the_file_the_line_and_the_remedy() {
     let missing = dir.path("missing.txt");
     assert!(refused(&["count", &missing], "").contains("missing.txt: cannot be opened"));
     assert!(refused(&["diff", &missing, &bad], "").contains("missing.txt"));
-    assert!(refused(&["aggregate"], "a\0b\0\n").contains("not a known format"));
+    assert!(refused(&["aggregate"], "a\0\0b\n").contains("not a known format"));
     assert!(refused_usage(&["agregate"]).contains("aggregate"));
 }
 

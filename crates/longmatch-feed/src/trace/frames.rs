@@ -13,7 +13,7 @@ use super::link::{Found, Link};
 use super::report::{TraceFormat, TraceReport};
 use crate::error::{FeedError, Place, Problem};
 use crate::options::Options;
-use crate::source::{Opened, open, open_file};
+use crate::source::{Opened, open, open_input};
 
 /// An Ethernet frame of a packet capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,7 +55,7 @@ pub fn frames(
 ) -> Result<TraceReport, FeedError> {
     let path = path.as_ref();
     let name = path.display().to_string();
-    let file = open_file(path).map_err(|error| error.named(Some(&name)))?;
+    let file = open_input(path).map_err(|error| error.named(Some(&name)))?;
     let mut sink = FrameSink { take, report: TraceReport::default(), lenient: options.lenient };
     read(file, Some(&name), options, &mut sink)?;
     Ok(sink.report)

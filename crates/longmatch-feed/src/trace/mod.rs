@@ -23,7 +23,7 @@ pub use self::report::{TraceFormat, TraceReport};
 
 use crate::error::{FeedError, Place, Problem};
 use crate::options::Options;
-use crate::source::{Opened, open, open_file};
+use crate::source::{Opened, open, open_input};
 use capture::{HEAD_LEN, find_format, read_capture};
 use collect::Collector;
 
@@ -47,7 +47,7 @@ use collect::Collector;
 pub fn destinations(path: impl AsRef<Path>, options: &Options) -> Result<Trace, FeedError> {
     let path = path.as_ref();
     let name = path.display().to_string();
-    let file = open_file(path).map_err(|error| error.named(Some(&name)))?;
+    let file = open_input(path).map_err(|error| error.named(Some(&name)))?;
     destinations_from(file, Some(&name), options)
 }
 

@@ -1,12 +1,11 @@
 //! The inputs of `annotate`: opened, decompressed and counted.
 
-use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use longmatch_feed::Stream;
+use longmatch_feed::{Stream, open_file};
 
 use super::capture::Rows;
 use super::signals::Signals;
@@ -75,15 +74,6 @@ impl Input {
     pub fn failed(&self, error: io::Error) -> CliError {
         CliError::input(&self.name, self.blocks.reader().explain(error))
     }
-}
-
-/// Opens a file and refuses a directory, which the system opens without an error.
-pub fn open_file(path: &Path) -> io::Result<File> {
-    let file = File::open(path)?;
-    if file.metadata()?.is_dir() {
-        return Err(io::Error::other("it is a directory: name a file in it"));
-    }
-    Ok(file)
 }
 
 /// A reader that counts its bytes.

@@ -152,8 +152,8 @@ impl Run {
         if bytes.is_empty() && !is_last {
             return Ok(());
         }
-        if let Some(problem) = recognise::foreign(&bytes) {
-            return Err(CliError::input(&input.name, problem));
+        if let Some(name) = longmatch_feed::other_encoding(&bytes) {
+            return Err(CliError::input(&input.name, format_args!("the input is {name}")));
         }
         let text = bytes.strip_prefix(BOM);
         input.blocks.remove_first(bytes.len() - text.unwrap_or(&bytes).len());

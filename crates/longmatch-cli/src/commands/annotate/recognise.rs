@@ -1,4 +1,4 @@
-//! Formats that are recognised by the first bytes of the input, and text that is none of `annotate`.
+//! Formats that are recognised by the first bytes of the input.
 
 use std::path::Path;
 
@@ -44,21 +44,6 @@ impl Binary {
     /// Whether more bytes are needed to know.
     pub fn is_open(bytes: &[u8]) -> bool {
         MAGIC.iter().any(|(magic, _)| bytes.len() < magic.len() && magic.starts_with(bytes))
-    }
-}
-
-/// The problem of an input that is no text of UTF-8 or of another superset of ASCII.
-pub fn foreign(bytes: &[u8]) -> Option<&'static str> {
-    const UTF_16: &str =
-        "the input is UTF-16: convert it first, for example with iconv -f UTF-16 -t UTF-8";
-    match bytes {
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some(UTF_16),
-        // Characters of ASCII, each with a zero byte.
-        [0, 1..=255, 0, 1..=255, ..] | [1..=255, 0, 1..=255, 0, ..] => Some(UTF_16),
-        _ if bytes.get(257..262) == Some(b"ustar") => {
-            Some("the input is a tar archive: write the file in it to standard input with tar -xOf")
-        }
-        _ => None,
     }
 }
 

@@ -7,11 +7,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
+use longmatch_feed::open_file;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Compression;
 use parquet::file::metadata::ParquetMetaData;
 
-use super::super::input::{Counted, Input, open_file};
+use super::super::input::{Counted, Input};
 use super::super::recognise::Columnar;
 use crate::error::CliError;
 use crate::paths::is_stdin;
