@@ -38,7 +38,7 @@ pub use self::set::{
     AggregateArgs, ComplementArgs, CountArgs, Coverage, CoveredArgs, DiffArgs, DumpArgs, FormArg,
     FormArgs, ListArgs, MatrixArgs, OverlapsArgs, SetArgs, SetCommand, SetReadArgs, SplitArgs,
 };
-pub use self::source::{FamilyArgs, ReadArgs, RoutesArgs, SourceArgs};
+pub use self::source::{FamilyArgs, FileOption, ReadArgs, RoutesArgs, SourceArgs};
 pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic};
 
 /// Longest-prefix match for IPv4 and IPv6 addresses, checked and measured.

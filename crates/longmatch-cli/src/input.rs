@@ -135,7 +135,10 @@ impl Routes {
     ) -> Result<Self, CliError> {
         let RoutesArgs { source, split } = args;
         if let Some(path) = &source.table {
-            let table = table_file::texts(&table_file::open(source, path)?, families)?;
+            let table = table_file::texts(
+                &table_file::open(path, source.trust, source.read.of_files())?,
+                families,
+            )?;
             if let Some(changes) = changes {
                 changes.ipv4 = table.ipv4().iter().map(Change::Announce).collect();
                 changes.ipv6 = table.ipv6().iter().map(Change::Announce).collect();
@@ -213,7 +216,7 @@ impl Routes {
             warn("--split: the compiled form in the file is left out");
             return Ok(());
         }
-        let file = table_file::open(&args.source, path)?;
+        let file = table_file::open(path, args.source.trust, args.source.read.of_files())?;
         let (ipv4, ipv6) = (table_file::ids(&file)?, table_file::ids(&file)?);
         self.ids = Some(Ids { file, ipv4, ipv6 });
         Ok(())
@@ -306,7 +309,7 @@ pub fn load(
 impl Loader<'_> {
     /// Loads the embedded tables that are needed.
     fn embedded(&mut self, read: &ReadArgs) -> Result<(), CliError> {
-        table_file::require_routes(read, "an embedded table")?;
+        table_file::require_routes(read.of_files(), "an embedded table")?;
         // The tables share one numbering of next hops. IPv6 comes first, so that its few next hops
         // get numbers of 16 bits, which more engines can store.
         let wanted = [(self.families.ipv6, EMBEDDED_IPV6), (self.families.ipv4, EMBEDDED_IPV4)];

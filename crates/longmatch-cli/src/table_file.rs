@@ -8,7 +8,7 @@ use longmatch::{
     Answers, CompileError, Corrupt, Engine, Lookup, MemoryUsage, NextHopId, Rib, Structure, Table,
 };
 
-use crate::args::{ReadArgs, SourceArgs};
+use crate::args::FileOption;
 use crate::error::CliError;
 use crate::families::{CliFamily, Families};
 use crate::paths::is_stdin;
@@ -16,25 +16,32 @@ use crate::paths::is_stdin;
 /// Opens the file of `--table`.
 ///
 /// # Errors
-/// If it cannot be opened, is no table or is damaged, or if an option does not apply to tables.
-pub fn open(args: &SourceArgs, path: &Path) -> Result<FileTable, CliError> {
-    require_routes(&args.read, "a compiled table")?;
+/// If it cannot be opened, is no table or is damaged, or if there are options of files to be read.
+pub fn open(
+    path: &Path,
+    trust: bool,
+    options: impl Iterator<Item = FileOption>,
+) -> Result<FileTable, CliError> {
+    require_routes(options, "a compiled table")?;
     if is_stdin(path) {
         return Err(CliError::new("--table does not accept '-': it maps a file into memory"));
     }
-    let opened = match args.trust {
+    let opened = match trust {
         true => FileTable::open_trusted(path),
         false => FileTable::open(path),
     };
     opened.map_err(|error| CliError::file(&error))
 }
 
-/// Refuses options that do not apply to a table, which is called `table`.
+/// Refuses options of files to be read, which do not apply to a table, called `table`.
 ///
 /// # Errors
 /// If there is one.
-pub fn require_routes(args: &ReadArgs, table: &str) -> Result<(), CliError> {
-    match args.of_files().next() {
+pub fn require_routes(
+    mut options: impl Iterator<Item = FileOption>,
+    table: &str,
+) -> Result<(), CliError> {
+    match options.next() {
         Some((option, noun)) => {
             Err(CliError::new(format!("{option} needs --routes: {table} has no {noun}")))
         }

@@ -145,7 +145,25 @@ impl RowArgs {
         options.mask_host_bits = self.mask;
         options
     }
+
+    /// The options that only a file to be read can have.
+    pub fn of_files(&self) -> impl Iterator<Item = FileOption> {
+        let given = [
+            (self.format != Format::Auto, "--format", "other format"),
+            (!self.prefix_column.is_empty(), "--prefix-column", "column of prefixes"),
+            (!self.filters.is_empty(), "--where", "rows to leave out"),
+            (self.peer.is_some(), "--peer", "peers"),
+            (self.ip_table.is_some(), "--ip-table", "tables of 'ip route'"),
+            (self.value.is_some(), "--value", "AS paths"),
+            (self.duplicates.is_some(), "--duplicates", "duplicates"),
+            (self.mask, "--mask", "host bits"),
+        ];
+        given.into_iter().filter(|(given, ..)| *given).map(|(_, option, noun)| (option, noun))
+    }
 }
+
+/// An option of files, and the noun of what a compiled table lacks.
+pub type FileOption = (&'static str, &'static str);
 
 impl ReadArgs {
     /// The options with which files are read.
@@ -156,23 +174,11 @@ impl ReadArgs {
         options
     }
 
-    /// The options that only a file to be read can have, with the noun of what a compiled table
-    /// lacks.
-    pub fn of_files(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let rows = &self.rows;
-        let given = [
-            (rows.format != Format::Auto, "--format", "other format"),
-            (self.cells.delimiter.is_some(), "--delimiter", "text"),
-            (self.cells.first_row.is_some(), "--first-row", "first row"),
-            (!rows.prefix_column.is_empty(), "--prefix-column", "column of prefixes"),
-            (!rows.filters.is_empty(), "--where", "rows to leave out"),
-            (rows.peer.is_some(), "--peer", "peers"),
-            (rows.ip_table.is_some(), "--ip-table", "tables of 'ip route'"),
-            (rows.value.is_some(), "--value", "AS paths"),
-            (rows.duplicates.is_some(), "--duplicates", "duplicates"),
-            (rows.mask, "--mask", "host bits"),
-        ];
-        given.into_iter().filter(|(given, ..)| *given).map(|(_, option, noun)| (option, noun))
+    /// The options that only a file to be read can have.
+    pub fn of_files(&self) -> impl Iterator<Item = FileOption> {
+        let delimiter = self.cells.delimiter.is_some().then_some(("--delimiter", "text"));
+        let first_row = self.cells.first_row.is_some().then_some(("--first-row", "first row"));
+        self.rows.of_files().chain(delimiter).chain(first_row)
     }
 }
 

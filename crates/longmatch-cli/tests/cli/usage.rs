@@ -34,12 +34,14 @@ fn help_shows_examples() {
 
 #[test]
 fn bad_usage_ends_with_2_and_advice() {
-    let cases: [(&[&str], &str); 25] = [
+    let cases: [(&[&str], &str); 27] = [
         (&["lokup", "10.0.0.1"], "lookup"),
         (&["lookup"], "ADDR"),
         (&["lookup", "--routs", "x", "10.0.0.1"], "--routes"),
         (&["lookup", "--peer", "x", "10.0.0.1"], "expected an address, an AS number"),
         (&["lookup", "--peer", "AS1", "10.0.0.1"], "--peer needs --routes"),
+        (&["annotate", "--where", "a=b"], "--where needs --routes"),
+        (&["annotate", "--table", "none.lm", "--mask"], "--mask needs --routes"),
         (&["stat", "-4", "-6"], "cannot be used with"),
         (&["stat", "--engine", "poptree"], "poptrie"),
         (&["stat", "--engine", "poptrie:s=99"], "s=99"),

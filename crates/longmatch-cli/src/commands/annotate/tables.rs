@@ -13,7 +13,7 @@ use crate::error::{Advice, CliError};
 use crate::families::Families;
 use crate::paths::display_name;
 use crate::reports::print_report;
-use crate::{default_table, lists, prefix_data};
+use crate::{default_table, lists, prefix_data, table_file};
 
 /// A column that is added.
 pub struct Added {
@@ -99,7 +99,7 @@ impl Texts {
 /// The compiled tables.
 pub struct Tables {
     tables: Vec<FileTable>,
-    /// What is added to each address, in order.
+    /// The columns added for each address, in order.
     pub added: Vec<Added>,
     style: Style,
 }
@@ -284,11 +284,7 @@ fn choose(
 fn compiled(args: &AnnotateArgs, prefixes: bool) -> Result<Vec<FileTable>, CliError> {
     if args.tables.len() == 1 && args.routes.is_empty() {
         let path = &args.tables[0];
-        let table = match args.trust {
-            true => FileTable::open_trusted(path),
-            false => FileTable::open(path),
-        };
-        let table = table.map_err(|error| CliError::file(&error))?;
+        let table = table_file::open(path, args.trust, args.read.of_files())?;
         if prefixes && table.answers() == Answers::Values {
             let problem = "the table does not know its prefixes: compile it again without --answers values, or leave out --prefix-as";
             return Err(CliError::input(path.display(), problem));
@@ -296,6 +292,7 @@ fn compiled(args: &AnnotateArgs, prefixes: bool) -> Result<Vec<FileTable>, CliEr
         return Ok(vec![table]);
     }
     if args.routes.is_empty() && args.tables.is_empty() {
+        table_file::require_routes(args.read.of_files(), default_table::NAME)?;
         default_table::notice();
         return Ok(vec![default_table::open()?]);
     }

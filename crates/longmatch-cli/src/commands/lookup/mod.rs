@@ -69,7 +69,7 @@ pub fn run(args: &LookupArgs) -> Outcome {
     Ok(Status::ok_if(args.exit_zero || arguments.unmatched + lines.unmatched == 0))
 }
 
-/// Prints on standard error what was skipped.
+/// Prints the number of skipped texts on standard error.
 fn print_skipped(place: &str, noun: &str, tally: &Tally) {
     if let Some((number, problem)) = &tally.first_skipped {
         let skipped = plural(tally.skipped, noun);
@@ -120,10 +120,10 @@ fn source(args: &LookupArgs, families: Families) -> Result<Source, CliError> {
         options.read.rows.mask = false;
     }
     if let Some(path) = &options.table {
-        return Ok(Source::File(table_file::open(&options, path)?));
+        return Ok(Source::File(table_file::open(path, options.trust, options.read.of_files())?));
     }
     if options.files.is_empty() {
-        table_file::require_routes(&options.read, default_table::NAME)?;
+        table_file::require_routes(options.read.of_files(), default_table::NAME)?;
         return Ok(Source::File(default_table::open()?));
     }
     let data = match lists::of(&options.files)? {
