@@ -26,8 +26,7 @@ impl Coverage {
 /// # Errors
 /// If a list cannot be read, or standard output not be written.
 pub fn run(args: &CoveredArgs) -> Outcome {
-    let mut lists = input::lists(&[&args.list, &args.by], &args.read)?.into_iter();
-    let (list, by) = (lists.next().unwrap_or_default(), lists.next().unwrap_or_default());
+    let [list, by] = input::pair(&args.list, &args.by, &args.read)?;
     let mut out = Out::new();
     let any4 = family(list.ipv4, &by.ipv4.into(), args, &mut out)?;
     let any6 = family(list.ipv6, &by.ipv6.into(), args, &mut out)?;

@@ -9,7 +9,7 @@ use longmatch::{IpPrefix, Table};
 use longmatch_feed::{Duplicates, FeedError, LineError, ListEntries, Problem, Report, printable};
 use serde::{Serialize, Serializer};
 
-use super::input::{in_threads, lists};
+use super::input::{in_threads, pair};
 use crate::args::{DiffArgs, SetReadArgs};
 use crate::error::{Advice, CliError, Outcome, Status};
 use crate::families::Families;
@@ -112,7 +112,9 @@ fn refused(error: &FeedError, args: &SetReadArgs) -> CliError {
 /// Reads two lists as tables without values.
 fn of_lists(files: [&Path; 2], args: &SetReadArgs) -> Result<[Routes; 2], CliError> {
     let mut tables = [Routes::new(), Routes::new()];
-    for (ListEntries { ipv4, ipv6, .. }, table) in lists(&files, args)?.into_iter().zip(&mut tables)
+    let [old, new] = files;
+    for (ListEntries { ipv4, ipv6, .. }, table) in
+        pair(old, new, args)?.into_iter().zip(&mut tables)
     {
         let ipv4 = ipv4.iter().flat_map(AddressRange::prefixes).map(IpPrefix::V4);
         let ipv6 = ipv6.iter().flat_map(AddressRange::prefixes).map(IpPrefix::V6);

@@ -32,16 +32,15 @@ pub fn sets(
     Ok(read.collect())
 }
 
-/// Reads inputs with their entries as they are.
+/// Reads two inputs with their entries as they are.
 ///
 /// # Errors
 /// As [`sets`].
-pub fn lists(
-    files: &[impl AsRef<Path> + Sync],
-    args: &SetReadArgs,
-) -> Result<Vec<ListEntries>, CliError> {
+pub fn pair(a: &Path, b: &Path, args: &SetReadArgs) -> Result<[ListEntries; 2], CliError> {
     let families = Families::from(args.families);
-    let read = each(files, args, ListEntries::default)?.into_iter().map(|(mut entries, _)| {
+    let mut read = each(&[a, b], args, ListEntries::default)?.into_iter();
+    Ok([(); 2].map(|()| {
+        let mut entries = read.next().map(|(entries, _)| entries).unwrap_or_default();
         if !families.ipv4 {
             entries.ipv4.clear();
         }
@@ -49,8 +48,7 @@ pub fn lists(
             entries.ipv6.clear();
         }
         entries
-    });
-    Ok(read.collect())
+    }))
 }
 
 /// Reads inputs in threads, and prints their reports in order.

@@ -34,8 +34,7 @@ impl Relation {
 /// # Errors
 /// If a list cannot be read, or standard output not be written.
 pub fn run(args: &OverlapsArgs) -> Outcome {
-    let mut lists = input::lists(&[&args.left, &args.right], &args.read)?.into_iter();
-    let (left, right) = (lists.next().unwrap_or_default(), lists.next().unwrap_or_default());
+    let [left, right] = input::pair(&args.left, &args.right, &args.read)?;
     let mut pairs = Pairs { out: Out::new(), json: args.json, text: Vec::new(), any: false };
     pairs.family(left.ipv4, right.ipv4)?;
     pairs.family(left.ipv6, right.ipv6)?;
