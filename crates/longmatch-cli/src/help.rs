@@ -23,10 +23,11 @@ as it was given. IPv4-mapped IPv6 addresses (::ffff:192.0.2.1) are looked up in 
 The longest prefix that covers a prefix answers for it; an equal one counts. 'address' is the
 prefix as it was given. --all prints all that cover it, --more-specific those inside it.
 
-The value of routes is the next hop. Prefixes of any other format (CSV, lists, address ranges,
-MaxMind DB, compiled tables) have a field for each column, empty where the value is null. JSON, CSV
-and --header have the names: 'address', 'prefix', and 'next_hop' or the columns ('prefix_' for a
-column named 'prefix').
+The value of routes is the next hop, or the origin AS where routes have AS paths (MRT, 'bgpdump
+-m'); see --value. Prefixes of any other format (CSV, lists, address ranges, MaxMind DB, compiled
+tables) have a field for each column, empty where the value is null. JSON, CSV and --header have the
+names: 'address', 'prefix', and the columns ('prefix_' for a column named 'prefix'); routes have the
+column 'next_hop' or 'origin_as'.
 
 With 'NAME=FILE' in every --routes the files are lists with names, and the column 'list' has the
 names of all lists with the address, such as 'drop;tor'.

@@ -38,7 +38,7 @@ pub enum SetCommand {
     /// Print pairs of prefixes, one of each list, where one covers the other
     #[command(after_help = help::SET_OVERLAPS)]
     Overlaps(OverlapsArgs),
-    /// Tell which prefixes of a list another list covers: fully, partly or not
+    /// Print the prefixes of a list, and how much of each another list covers
     #[command(after_help = help::SET_COVERED)]
     Covered(CoveredArgs),
     /// Count the addresses that each two of the lists share

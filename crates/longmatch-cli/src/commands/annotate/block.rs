@@ -74,7 +74,7 @@ impl Kind {
     }
 }
 
-/// A line: where it begins, where something is added and where the next line begins.
+/// A line: where it begins, where cells are added and where the next line begins.
 pub struct Mark {
     pub start: usize,
     pub insert: usize,

@@ -13,7 +13,7 @@ use crate::output::warn;
 const HEADER: &[u8] = b"time,source,destination\n";
 pub const COLUMN: &str = "destination";
 
-/// Bytes of rows that are passed on at once, and such portions that may wait.
+/// Bytes of rows that are passed on at once, and the number of these portions that may wait.
 const PORTION: usize = 256 << 10;
 const PORTIONS: usize = 4;
 

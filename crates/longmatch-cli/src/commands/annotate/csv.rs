@@ -43,7 +43,7 @@ pub struct Csv {
 pub struct Comments {
     /// The line with the names, without its line end.
     pub fields: Box<[u8]>,
-    /// The beginning of such a line.
+    /// The beginning of the line with the names.
     pub directive: &'static [u8],
     /// The delimiter of the names.
     pub delimiter: u8,

@@ -39,7 +39,7 @@ impl Format {
 pub enum Format {
     /// Delimited text.
     Csv(Csv),
-    /// JSON objects with addresses at these paths; after these the keys of what is added, which no object
+    /// JSON objects with addresses at these paths; after these the added keys, which no object
     /// may have.
     Json(Vec<ndjson::Path>),
     /// Text, with the first address on the line, or those that expressions find.
@@ -50,11 +50,11 @@ pub enum Format {
 pub struct Plan {
     /// The format of the lines.
     pub format: Format,
-    /// What the addresses of a line are called in messages, in order.
+    /// Names of the address sources of a line in messages, in order.
     pub sources: Vec<String>,
     /// The tables, which a reload replaces.
     tables: RwLock<Arc<Tables>>,
-    /// What is written before each added cell: a separator, and in JSON the key.
+    /// The text before each added cell: a separator, and in JSON the key.
     pub leads: Vec<Box<[u8]>>,
     /// The names added to the header.
     pub header: Vec<u8>,

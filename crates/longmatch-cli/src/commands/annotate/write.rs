@@ -1,4 +1,4 @@
-//! A block of whole lines: scanned, looked up and written again with what is added.
+//! A block of whole lines: scanned, looked up and written again with the added cells.
 
 use longmatch::NextHopId;
 use longmatch_feed::{Codec, compress};
@@ -10,7 +10,7 @@ use super::tables::Tables;
 /// The ids of the addresses of a block, table by table: those of IPv4 and of IPv6.
 type Ids = [[Vec<Option<NextHopId>>; 2]];
 
-/// A block with what was added.
+/// A block of output.
 #[derive(Default)]
 pub struct Annotated {
     /// The output, compressed if it is to be.
@@ -124,7 +124,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Writes what is added.
+    /// Writes the added cells.
     #[inline]
     fn added(&self, is_empty: bool, out: &mut Vec<u8>) {
         let mut leads = self.plan.leads.iter();
@@ -144,7 +144,7 @@ impl Row<'_> {
         }
     }
 
-    /// Writes what is added for each of several addresses: an array, or a cell with commas.
+    /// Writes the added cells of several addresses: an array, or a cell with commas.
     fn list(&self, i: usize, list: &[Slot], out: &mut Vec<u8>) {
         let is_json = matches!(self.plan.format, Format::Json(_));
         let mut matches = vec![None; self.tables.len()];

@@ -101,7 +101,7 @@ pub struct Answerer {
     leads: Vec<Vec<u8>>,
 }
 
-/// What was asked.
+/// Counts of queries.
 #[derive(Default)]
 pub struct Tally {
     /// Lines of input.
@@ -115,7 +115,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds what was asked later.
+    /// Adds the counts of later queries.
     pub fn add(&mut self, later: Self) {
         let lines = self.lines;
         self.lines += later.lines;
@@ -139,7 +139,7 @@ impl Tally {
 pub struct Answered {
     /// The lines of output.
     pub text: Vec<u8>,
-    /// What was asked. Lines count from the beginning of the block.
+    /// Counts of queries. Lines count from the beginning of the block.
     pub tally: Tally,
     /// The number of a line that cannot be answered, and the problem. Answers end before it.
     pub problem: Option<(u64, String)>,

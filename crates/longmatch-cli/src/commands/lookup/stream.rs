@@ -20,7 +20,7 @@ use crate::stdin;
 /// Bytes read at a time.
 const BLOCK: usize = 256 << 10;
 
-/// Answers every line of standard input, which may be compressed; returns what was asked.
+/// Answers every line of standard input, which may be compressed; returns the counts of its lines.
 ///
 /// # Errors
 /// If a line has no address of the wanted families (and invalid lines are not skipped), or is too

@@ -76,12 +76,16 @@ fn forms_are_read_again_as_the_same_set() {
             }
         }
     }
-    // A set of type hash:net has no prefix of length 0, and room for all entries.
+    // A set of type hash:net has no prefix of length 0, and its maxelem is at least the number of entries.
     let whole = set(&["aggregate", "-4", "--form", "ipset"], "0.0.0.0/0\n");
     assert!(whole.ends_with("add longmatch4 0.0.0.0/1\nadd longmatch4 128.0.0.0/1\n"), "{whole}");
-    let room = set(&["aggregate", "--form", "ipset", "--name", "x"], &many);
-    assert!(room.starts_with("create x4 hash:net family inet maxelem 70000\n"), "{}", &room[..60]);
-    assert!(room.ends_with("create x6 hash:net family inet6 maxelem 65536\n"));
+    let large = set(&["aggregate", "--form", "ipset", "--name", "x"], &many);
+    assert!(
+        large.starts_with("create x4 hash:net family inet maxelem 70000\n"),
+        "{}",
+        &large[..60]
+    );
+    assert!(large.ends_with("create x6 hash:net family inet6 maxelem 65536\n"));
     let table = set(&["intersect", "--form", "nft", &dir.file("a", "10.0.0.0/8"), "-"], "::/0");
     assert!(!table.contains("elements") && table.matches("flags interval").count() == 2, "{table}");
 }

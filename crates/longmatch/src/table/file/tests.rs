@@ -183,10 +183,10 @@ fn mapped_addresses_stay_what_they_are() {
 fn a_table_in_the_program_is_read_where_it_lies() {
     let bytes = FileSpec::default().to_bytes(&data(100)).unwrap();
     for (shift, copied) in [(0, false), (1, true)] {
-        let room = std::vec![0; bytes.len() + 128].leak();
-        let start = room.as_ptr().align_offset(64) + shift;
-        room[start..][..bytes.len()].copy_from_slice(&bytes);
-        let program: &'static [u8] = &room[start..][..bytes.len()];
+        let padded = std::vec![0; bytes.len() + 128].leak();
+        let start = padded.as_ptr().align_offset(64) + shift;
+        padded[start..][..bytes.len()].copy_from_slice(&bytes);
+        let program: &'static [u8] = &padded[start..][..bytes.len()];
         let table = FileTable::from_static(program).unwrap();
         assert!(table.iter().eq(FileTable::from_bytes(&*bytes).unwrap().iter()));
         let Cell::String(site) = table.row_at(0).unwrap().get(0) else { panic!("no text") };

@@ -26,19 +26,19 @@ use crate::error::CliError;
 /// What to do with each batch.
 pub struct Plan {
     columns: Vec<AddressColumn>,
-    /// What the columns are called in messages.
+    /// Names of the address columns in messages.
     pub sources: Vec<String>,
     tables: Tables,
     /// The values of each added column of a table, by the numbers of its rows; `None` for prefixes and
     /// flags.
     values: Vec<Option<ArrayRef>>,
-    /// The schema with what is added.
+    /// The schema with the added columns.
     pub schema: SchemaRef,
     only_matching: Option<bool>,
     strict: bool,
 }
 
-/// A batch with what was added.
+/// A batch with the added columns.
 pub struct AnnotatedBatch {
     /// The rows that are written.
     pub batch: RecordBatch,
@@ -115,7 +115,7 @@ impl Plan {
         Ok(AnnotatedBatch { batch, counts, problem })
     }
 
-    /// Looks up the addresses of a column: what is added for them, and the rows that match.
+    /// Looks up the addresses of a column: the cells added for them, and the rows that match.
     fn look_up(
         &self,
         cells: &[Parsed],

@@ -171,7 +171,7 @@ fn units(batches: Batches, groups: Option<Arc<RowGroups>>) -> impl FnMut() -> Op
     }
 }
 
-/// A unit with what was added.
+/// A unit with the added columns, encoded.
 struct Annotated {
     encoded: Result<Encoded, ArrowError>,
     counts: Counts,
