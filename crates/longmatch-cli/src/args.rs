@@ -2,6 +2,7 @@
 
 mod annotate;
 mod bench;
+mod candidates;
 mod compile;
 mod engines;
 mod forward;

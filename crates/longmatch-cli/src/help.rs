@@ -278,7 +278,7 @@ Examples:
   longmatch set intersect ours.txt blocklist.txt
   longmatch set intersect --json a.txt b.txt | jq -r .prefix
 
-Exit codes: 0 done, also if there is no such address, 2 bad usage or input.";
+Exit codes: 0 done, also without such an address, 2 bad usage or input.";
 
 /// Text after the options of `longmatch set difference`.
 pub const SET_DIFFERENCE: &str = "\
@@ -307,7 +307,7 @@ Examples:
   longmatch set overlaps customers.txt blocklist.txt
   longmatch set overlaps --json a.txt b.txt | jq -r 'select(.relation == \"inside\").a'
 
-Exit codes: 0 done, 1 there is no such pair, 2 bad usage or input.";
+Exit codes: 0 done, 1 without such a pair, 2 bad usage or input.";
 
 /// Text after the options of `longmatch set covered`.
 pub const SET_COVERED: &str = "\
@@ -390,8 +390,10 @@ Exit codes: 0 done, 2 bad usage or input.";
 /// Text after the options of `longmatch completions`.
 pub const COMPLETIONS: &str = "\
 The script completes commands, options, their values and the names of files. Write it to where the
-shell looks for scripts, or evaluate it when the shell starts. For zsh the directory must be in
-'fpath' before 'compinit' runs. Release archives have the scripts of all shells.
+shell looks for scripts, or evaluate it when the shell starts. It asks the 'longmatch' of PATH for
+the words: options, their values, and for --add, --columns and --types the columns of the tables
+that the line names. For zsh the directory must be in 'fpath' before 'compinit' runs. Release
+archives have the scripts of all shells.
 
 Examples:
   longmatch completions bash > ~/.local/share/bash-completion/completions/longmatch

@@ -11,7 +11,6 @@ mod default_table;
 mod destinations;
 mod error;
 mod families;
-mod fit;
 mod help;
 mod input;
 mod lines;
@@ -27,6 +26,7 @@ mod stdin;
 mod table_file;
 mod target;
 mod updates;
+mod widen;
 
 use std::process::ExitCode;
 
@@ -35,14 +35,26 @@ use clap::Parser;
 use crate::error::CliError;
 
 fn main() -> ExitCode {
+    match commands::completions::complete() {
+        Ok(false) => {}
+        Ok(true) => return ExitCode::SUCCESS,
+        Err(error) => return failed(error),
+    }
     let cli = match args::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
     match commands::run(cli.command) {
         Ok(status) => status.into(),
-        Err(CliError::BrokenPipe) => ExitCode::SUCCESS,
-        Err(CliError::Message(message)) => {
+        Err(error) => failed(error),
+    }
+}
+
+/// Reports an error.
+fn failed(error: CliError) -> ExitCode {
+    match error {
+        CliError::BrokenPipe => ExitCode::SUCCESS,
+        CliError::Message(message) => {
             output::warn(message);
             ExitCode::from(2)
         }

@@ -80,7 +80,7 @@ impl Write for Out {
 /// Prints a note or a warning on standard error. The caller escapes names and next hops in the
 /// message with [`longmatch_feed::printable`].
 pub fn warn(message: impl Display) {
-    // A closed standard error is no reason to stop.
+    // The command goes on if standard error is closed.
     let _ = writeln!(io::stderr(), "longmatch: {message}");
 }
 

@@ -18,7 +18,7 @@ pub struct Progress {
     total: Option<u64>,
     unit: &'static str,
     started: Instant,
-    /// Earliest time of the next update; `None` if standard error is no terminal.
+    /// Earliest time of the next update; `None` if standard error is not a terminal.
     next: Option<Instant>,
     shown: bool,
 }
@@ -47,7 +47,7 @@ impl Progress {
         self.next = Some(now + STEP);
         self.shown = true;
         let line = line(&self.label, done, self.total, self.unit, now - self.started);
-        // A failed write to the terminal is no reason to stop working.
+        // The work goes on if the terminal cannot be written.
         let _ = write!(io::stderr(), "\r{line}\x1b[K");
     }
 }

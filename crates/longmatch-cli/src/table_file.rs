@@ -16,7 +16,7 @@ use crate::paths::is_stdin;
 /// Opens the file of `--table`.
 ///
 /// # Errors
-/// If it cannot be opened, is no table or is damaged, or if there are options of files to be read.
+/// If it cannot be opened, is not a table or is damaged, or if there are options of files to be read.
 pub fn open(
     path: &Path,
     trust: bool,

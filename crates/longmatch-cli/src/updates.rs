@@ -76,7 +76,7 @@ impl Updates {
     /// Returns the updates if all are of one family: times of two families cannot be combined.
     ///
     /// # Errors
-    /// If there are no updates, or updates of both families.
+    /// Without updates, or with updates of both families.
     pub fn of_one_family(self) -> Result<Self, CliError> {
         let Self { ipv4, ipv6, name, .. } = &self;
         match (ipv4.len(), ipv6.len()) {

@@ -244,7 +244,7 @@ fn other_types_and_options_are_refused() {
     let input = encode("arrows", &[batch(vec![("f", floats), ("ip", strings(&[None]))])]);
     let refused = error(&["--column", "f"], &input);
     assert!(refused.contains("--column: 'f' has the type Float64: it may be text"), "{refused}");
-    let cases: [(&[&str], &str); 11] = [
+    let cases: [(&[&str], &str); 12] = [
         (&["--column", "x"], "no column is named 'x'; the input has: f, ip"),
         (
             &[],
@@ -252,7 +252,11 @@ fn other_types_and_options_are_refused() {
         ),
         (&["--field", "ip"], "--field is for text"),
         (&["--regex", "x"], "--regex is for text"),
-        (&["--column", "ip", "--default", "x"], "--default is for text"),
+        (&["--column", "ip", "--any"], "--any is for text"),
+        (
+            &["--column", "ip", "--default", "x"],
+            "--default: 'x' cannot stand in the column 'asn' of numbers (u64)",
+        ),
         (&["--column", "ip", "--compress", "xz"], "Arrow has neither gzip, bzip2 nor xz"),
         (&["--column", "ip", "--delimiter", "tab"], "--delimiter is for text"),
         (&["--column", "ip", "--as", "f,site"], "the input has a column 'f' already, number 1"),
@@ -269,6 +273,28 @@ fn other_types_and_options_are_refused() {
     let input = encode("parquet", &[batch(vec![("ip", strings(&[None]))])]);
     let refused = error(&["--column", "ip", "--compress", "bzip2"], &input);
     assert!(refused.contains("Parquet has neither bzip2 nor xz"), "{refused}");
+}
+
+/// `--default` stands for each value that is null: of addresses without a prefix, of no address, and of rows.
+#[test]
+fn default_values_and_counts() {
+    let ips = [Some("10.1.1.1"), Some("192.0.2.1"), None, Some("2001:db8::1"), Some("x")];
+    for format in FORMATS {
+        let input = encode(format, &[batch(vec![("ip", strings(&ips))])]);
+        let (stdout, _) = output(&["--column", "ip", "--add", "asn", "--default", "0"], &input);
+        let expected = [64500, 0, 0, 64502, 0].map(Some);
+        assert_eq!(asns(&decode(format, stdout)), expected, "{format}");
+        let args = ["--column", "ip", "--add", "site", "--prefix-as", "net", "--default", "-"];
+        let rows = decode(format, output(&args, &input).0);
+        let expected = [Some("office"), Some("-"), Some("-"), Some("-"), Some("-")];
+        assert_eq!(rows.column(1), &strings(&expected), "{format}");
+        let expected = [Some("10.0.0.0/8"), Some("-"), Some("-"), Some("2001:db8::/32"), Some("-")];
+        assert_eq!(rows.column(2), &strings(&expected), "{format}");
+        for (filter, expected) in [("--match", "2\n"), ("--no-match", "3\n")] {
+            let (stdout, _) = output(&["--column", "ip", filter, "--count"], &input);
+            assert_eq!(String::from_utf8(stdout).unwrap(), expected, "{format} {filter}");
+        }
+    }
 }
 
 /// Columns of nested and other types, as long as `ADDRESSES`.

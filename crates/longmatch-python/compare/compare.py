@@ -33,6 +33,8 @@ import radix
 import longmatch
 from common import disjoint, experiment, note, rate, record, run, value, write_mmdb
 
+DATA = Path(__file__).parents[3] / "data"
+
 PASSES = 5
 MIB = 1 << 20
 
@@ -64,9 +66,9 @@ class Contender:
 
 
 def routes():
-    """The embedded table's IPv4 routes in order: prefix and AS number."""
-    found = [(ip_network(prefix), asn) for prefix, asn in longmatch.asn().items()]
-    return [(prefix, asn) for prefix, asn in found if prefix.version == 4]
+    """The embedded BGP table: prefix and AS number of each route, in order, and the frozen table."""
+    frozen = longmatch.load(DATA / "ipv4.txt.zst", columns={"next_hop": "asn"}, types={"asn": "u64"})
+    return [(ip_network(prefix), asn) for prefix, asn in frozen.items()], frozen
 
 
 class Data:
@@ -74,8 +76,7 @@ class Data:
 
     def __init__(self, count, directory):
         note("the table in the form of every package ...")
-        self.found = routes()
-        self.frozen = longmatch.asn()
+        self.found, self.frozen = routes()
         self.lm = directory / "table.lm"
         self.frozen.save(self.lm)
         self.pytricia = pytricia.PyTricia(32)

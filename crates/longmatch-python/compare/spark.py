@@ -19,6 +19,7 @@ import pyarrow.parquet
 from common import experiment, rate, value
 
 RECIPE = Path(__file__).parents[1] / "recipes" / "spark_annotate.py"
+DATA = Path(__file__).parents[3] / "data"
 PASSES, FILES = 5, 8
 
 
@@ -30,7 +31,7 @@ def main():
     random = numpy.random.default_rng(3)
     with tempfile.TemporaryDirectory() as directory:
         directory = Path(directory)
-        longmatch.asn().save(directory / "asn.lm")
+        longmatch.compile(DATA / "ipv4.txt.zst", directory / "asn.lm", columns={"next_hop": "asn"}, types={"asn": "u64"})
         (directory / "log").mkdir()
         for number in range(FILES):
             bits = random.integers(0, 256, (options.addresses // FILES, 4), dtype=numpy.uint8)

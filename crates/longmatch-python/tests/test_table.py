@@ -338,10 +338,10 @@ def test_cycles_are_collected():
 def test_asn():
     table = longmatch.asn()
     assert table is longmatch.asn()
-    assert table.columns == ["asn"]
-    assert table.lookup("1.1.1.1") == 13335
-    assert len(table) == 886116 + 160147
-    assert table.get_key("2001:4860::1") is not None
+    assert table.columns == ["asn", "name"]
+    assert table.lookup("1.1.1.1") == {"asn": 13335, "name": "Cloudflare, Inc."}
+    assert table.lookup("2001:4860::1")["asn"] == 15169
+    assert table.lookup("10.1.2.3") is None and table.lookup("fe80::1") is None
 
 
 def test_covered():

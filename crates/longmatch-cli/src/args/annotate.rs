@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use longmatch_feed::{Codec, Delimiter};
 
+use super::candidates::{columns, delimiters};
 use super::source::RowArgs;
 use crate::paths::file;
 
@@ -66,7 +67,7 @@ pub struct AnnotateArgs {
 
     /// Regular expression that finds the address in text; may be repeated
     ///
-    /// The address is the first group, or the whole match if there is no group. Without
+    /// The address is the first group, or the whole match without a group. Without
     /// --column, --field and --regex it is the first address on the line.
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true, verbatim_doc_comment)]
     pub regex: Vec<String>,
@@ -80,7 +81,7 @@ pub struct AnnotateArgs {
     pub any: bool,
 
     /// Columns of the prefix data to add [default: all]
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', add = columns())]
     pub add: Vec<String>,
 
     /// Names of the added columns, in order
@@ -124,7 +125,7 @@ pub struct AnnotateArgs {
     ///
     /// By default the one with which the header has the columns. Between words any number of
     /// spaces counts as one. Where a tab separates cells, quotation marks are a part of them.
-    #[arg(short, long, value_name = "DELIMITER", requires = "column", verbatim_doc_comment)]
+    #[arg(short, long, value_name = "DELIMITER", requires = "column", add = delimiters(), verbatim_doc_comment)]
     pub delimiter: Option<Delimiter>,
 
     /// The first row of CSV is data

@@ -7,6 +7,7 @@ use longmatch::Answers;
 use longmatch::table::ColumnType;
 use longmatch_feed::{KeptColumn, Options};
 
+use super::candidates::{column_types, columns};
 use super::source::{FamilyArgs, ReadArgs};
 
 /// `longmatch compile`.
@@ -62,7 +63,7 @@ pub struct ColumnArgs {
     ///
     /// The table has them in this order. 'column=name' renames a column: '3=asn'. An empty
     /// list makes a set of prefixes.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', num_args = 1, verbatim_doc_comment)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', num_args = 1, add = columns(), verbatim_doc_comment)]
     pub columns: Option<Vec<String>>,
 
     /// Types of columns: 'asn=u64,score=f64' [default: the narrowest]
@@ -73,6 +74,7 @@ pub struct ColumnArgs {
         value_name = "LIST",
         value_delimiter = ',',
         value_parser = column_type,
+        add = column_types(),
         verbatim_doc_comment
     )]
     pub types: Vec<(String, ColumnType)>,

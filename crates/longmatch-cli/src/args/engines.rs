@@ -74,7 +74,7 @@ impl EngineArgs {
             }
         }
         for spec in &specs {
-            // An option or an engine that only the other family has is no error.
+            // An option or an engine that only the other family has is not an error.
             if let (Some(error), Some(_)) = (unsupported::<Ipv4>(spec), unsupported::<Ipv6>(spec)) {
                 return Err(CliError::input("--engine", error));
             }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::candidates::columns;
 use super::source::{FamilyArgs, SourceArgs};
 
 /// `longmatch lookup`.
@@ -35,7 +36,7 @@ pub struct LookupArgs {
     pub more_specific: bool,
 
     /// Print only these columns, in this order [default: all]
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', add = columns())]
     pub add: Vec<String>,
 
     /// Print a first line with the names of the columns

@@ -8,7 +8,13 @@ use longmatch_feed::{
     Delimiter, Duplicates, Format, IpFamily, IpTable, Options, PeerSelector, RouteValue,
 };
 
+use super::candidates::{delimiters, names};
 use super::values::Split;
+
+/// Names of [`RouteValue`].
+const ROUTE_VALUES: [&str; 5] = ["next-hop", "origin-as", "as-path", "peer", "communities"];
+/// Names of [`Duplicates`].
+const DUPLICATES: [&str; 4] = ["last", "first", "join", "error"];
 
 /// The source of prefixes.
 #[derive(Args, Clone, Debug, Default)]
@@ -55,7 +61,7 @@ pub struct ReadArgs {
 #[derive(Args, Clone, Debug, Default)]
 pub struct CellArgs {
     /// Separator of cells: comma, tab, semicolon, bar, space or a character
-    #[arg(long, value_name = "CHAR")]
+    #[arg(long, value_name = "CHAR", add = delimiters())]
     pub delimiter: Option<Delimiter>,
 
     /// What the first row has: names, data [default: detected]
@@ -94,7 +100,7 @@ pub struct RowArgs {
     /// For MRT and 'bgpdump -m'; other routes have the next hop only. By default lookup,
     /// annotate, compile and 'set dump' take the origin AS, where the AS path ends; commands on
     /// whole tables take the next hop.
-    #[arg(long, value_name = "VALUE", verbatim_doc_comment)]
+    #[arg(long, value_name = "VALUE", add = names(ROUTE_VALUES), verbatim_doc_comment)]
     pub value: Option<RouteValue>,
 
     /// Take the routes of this peer: its address, AS64500, or its index
@@ -116,7 +122,7 @@ pub struct RowArgs {
     ///
     /// By default the last. 'join' keeps the texts of all, separated by semicolons: 'S3;EC2'.
     /// Routes replace each other.
-    #[arg(long, value_name = "WHICH", verbatim_doc_comment)]
+    #[arg(long, value_name = "WHICH", add = names(DUPLICATES), verbatim_doc_comment)]
     pub duplicates: Option<Duplicates>,
 
     /// Skip and count damaged lines, instead of refusing the file

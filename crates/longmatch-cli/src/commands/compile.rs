@@ -22,7 +22,7 @@ use crate::{default_table, prefix_data};
 ///
 /// # Errors
 /// If an input cannot be read, is damaged (unless `--lenient`) or does not fit the options; if there
-/// is no prefix; if the file cannot be written.
+/// is not a prefix; if the file cannot be written.
 pub fn run(args: &CompileArgs) -> Outcome {
     if is_stdin(&args.output) {
         return Err(CliError::new(

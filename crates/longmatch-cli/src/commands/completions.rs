@@ -1,23 +1,42 @@
 //! `longmatch completions`: the script by which a shell completes commands, options and values.
+//!
+//! The script asks the program itself for the words, so that columns of the tables of a line can be completed.
 
 use std::io::Write;
 
 use clap::CommandFactory;
+use clap_complete::CompleteEnv;
+use clap_complete::env::Shells;
 
 use crate::args::{Cli, CompletionsArgs};
-use crate::error::{Outcome, Status};
+use crate::error::{CliError, Outcome, Status};
 use crate::output::Out;
+
+/// The variable with which the script of a shell asks for words. Its name is unlikely in a user's own environment.
+const VARIABLE: &str = "LONGMATCH_COMPLETE";
 
 /// Runs the command.
 ///
 /// # Errors
 /// If standard output cannot be written.
 pub fn run(args: &CompletionsArgs) -> Outcome {
-    // clap_complete panics if its writer fails, as a closed pipe does; memory does not fail.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "longmatch", &mut script);
+    if let Some(shell) = Shells::builtins().completer(&args.shell.to_string()) {
+        shell.write_registration(VARIABLE, "longmatch", "longmatch", "longmatch", &mut script)?;
+    }
     let mut out = Out::new();
     out.write_all(&script)?;
     out.flush()?;
     Ok(Status::Ok)
+}
+
+/// Prints the words that complete a line if the script of a shell asks for them; returns whether it did.
+///
+/// # Errors
+/// If standard output cannot be written.
+pub fn complete() -> Result<bool, CliError> {
+    let directory = std::env::current_dir().ok();
+    let asked = CompleteEnv::with_factory(Cli::command).var(VARIABLE);
+    let answered = asked.try_complete(std::env::args_os(), directory.as_deref());
+    answered.map_err(|error| CliError::new(error.to_string()))
 }

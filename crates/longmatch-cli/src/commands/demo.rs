@@ -12,10 +12,10 @@ use super::bench::{SEED, milliseconds, rate, rate_bar};
 use crate::args::{RoutesArgs, default_memory};
 use crate::error::{CliError, Outcome, Status};
 use crate::families::{CliFamily, Families};
-use crate::fit::{Failed, first_fit};
 use crate::input::Routes;
 use crate::output::{Align, Grid, Out, bytes, plural, shortened, thousands, warn};
 use crate::progress::Progress;
+use crate::widen::{Failed, try_wider};
 
 /// The kinds of traffic, and their names.
 const TRAFFICS: [(Traffic, &str); 2] = [(Traffic::Random, "random"), (Traffic::Routed, "routed")];
@@ -99,7 +99,7 @@ fn compiled<F: CliFamily + BenchFamily>(routes: &Routes) -> (Comparison<'_, F>, 
     for (i, kind) in kinds.into_iter().enumerate() {
         progress.set(i as u64);
         let spec = EngineSpec { memory: default_memory(), ..kind.into() };
-        if let Err(error) = first_fit::<F, _, _>(&spec, false, |spec| comparison.add(spec)) {
+        if let Err(error) = try_wider::<F, _, _>(&spec, false, |spec| comparison.add(spec)) {
             failed.push(Failed::new(comparison.rib(), &spec, false, &error));
         }
     }

@@ -16,10 +16,10 @@ use serde::Serialize;
 use crate::args::{EngineChoice, SimdChoice, VerifyArgs};
 use crate::error::{CliError, Outcome, Status};
 use crate::families::{CliFamily, Families};
-use crate::fit::{Failed, Failure, first_fit, no_results};
 use crate::input::Routes;
 use crate::output::{Align, Grid, Out, plural, shortened, thousands, warn};
 use crate::progress::Progress;
+use crate::widen::{Failed, Failure, no_results, try_wider};
 
 /// Maximum number of routes for which `all` includes the engines that scan all routes.
 const SCANNED_ROUTES: usize = 10_000;
@@ -28,7 +28,7 @@ const SCANNED_ROUTES: usize = 10_000;
 /// engine that cannot hold the table.
 ///
 /// # Errors
-/// If the routes cannot be loaded; if there is nothing to verify, as there is no route or no engine
+/// If the routes cannot be loaded; if there is nothing to verify, without a route or an engine
 /// can hold them; if this CPU lacks the SIMD level, or the system does not start the threads.
 pub fn run(args: &VerifyArgs) -> Outcome {
     let (full, brief): (Vec<Simd>, Vec<Simd>) = match args.simd {
@@ -235,11 +235,11 @@ impl Verify<'_> {
     ) -> Result<Result<Verdict, Failed>, CliError> {
         let on_step = progress_of(format!("verifying {} {spec}", F::LABEL));
         let named = self.args.engines.named(spec);
-        let fit = first_fit::<F, _, _>(spec, named, |spec| F::verify(verifier, spec, &on_step));
+        let widened = try_wider::<F, _, _>(spec, named, |spec| F::verify(verifier, spec, &on_step));
         // Erases the progress line before other output.
         drop(on_step);
-        match fit {
-            Ok(fit) => Ok(Ok(fit.report())),
+        match widened {
+            Ok(widened) => Ok(Ok(widened.report())),
             Err(error) => match error.threads() {
                 Some(threads) => Err(CliError::threads("verifying", threads)),
                 None => Ok(Err(Failed::new(self.routes.rib::<F>(), spec, named, &error))),

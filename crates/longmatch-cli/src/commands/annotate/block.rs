@@ -28,7 +28,7 @@ pub struct Counts {
     pub rows: u64,
     /// Rows' cells without an address, and lines of text without one.
     pub missing: u64,
-    /// Cells that are no address, and lines that are no JSON object.
+    /// Cells that are not addresses, and lines that are not JSON objects.
     pub bad: u64,
     /// Addresses.
     pub addresses: u64,
@@ -442,7 +442,7 @@ fn taken(present: u64, sources: usize) -> usize {
     (present.checked_shr(sources as u32).unwrap_or(0)).trailing_zeros() as usize
 }
 
-/// The problem of a cell that is no address.
+/// The problem of a cell that is not an address.
 pub fn not_an_address(cell: &[u8]) -> String {
     let shown = String::from_utf8_lossy(cell);
     let kept: String = shown.chars().take(MAX_SHOWN).collect();

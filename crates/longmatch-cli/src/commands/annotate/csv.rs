@@ -260,7 +260,7 @@ fn column(name: &str, first: &[String], no_header: bool) -> Result<usize, CliErr
         ([], Ok(number)) if number > 0 => {
             failed(format!("column {number} does not exist: the first row has {}", first.len()))
         }
-        _ if no_header => failed(format!("'{shown}' is no number, which --no-header needs")),
+        _ if no_header => failed(format!("'{shown}' is not a number, which --no-header needs")),
         _ => {
             let columns: Vec<_> = first.iter().map(|cell| printable(cell)).collect();
             failed(format!(

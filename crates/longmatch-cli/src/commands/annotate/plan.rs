@@ -64,7 +64,7 @@ pub struct Plan {
     pub only_matching: Option<bool>,
     /// Whether lines are only counted.
     pub count: bool,
-    /// Whether every address of a line of text counts, and of several addresses the first that matches.
+    /// Whether every address of a line of text is looked up, and the first that matches gives the answer.
     pub any: bool,
     /// Whether a missing or bad address is an error.
     pub strict: bool,

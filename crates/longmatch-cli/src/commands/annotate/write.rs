@@ -102,7 +102,7 @@ fn write(plan: &Plan, scanned: &Scanned<'_>, counts: &mut Counts, out: &mut Vec<
     }
 }
 
-/// The ids of the first of several addresses that has one.
+/// The ids of the first address that has one.
 fn first_match(list: &[Slot], ids: &Ids, matches: &mut [Option<NextHopId>]) {
     matches.fill(None);
     for slot in list {
@@ -144,7 +144,7 @@ impl Row<'_> {
         }
     }
 
-    /// Writes the added cells of several addresses: an array, or a cell with commas.
+    /// Writes the added cells of a list of addresses: an array, or a cell with commas.
     fn list(&self, i: usize, list: &[Slot], out: &mut Vec<u8>) {
         let is_json = matches!(self.plan.format, Format::Json(_));
         let mut matches = vec![None; self.tables.len()];

@@ -17,10 +17,10 @@ use longmatch_report::{Line, Outcome as Ended, Value};
 use crate::args::{self, BenchArgs};
 use crate::error::{CliError, Outcome, Status};
 use crate::families::{CliFamily, Families};
-use crate::fit::{Failed, first_fit, no_results};
 use crate::input::Routes;
 use crate::output::{Align, Grid, Out, bar, bytes, plural, shortened, thousands, warn};
 use crate::progress::Progress;
+use crate::widen::{Failed, no_results, try_wider};
 
 /// Seed of all traffic, so that two runs look up the same addresses.
 pub(super) const SEED: u64 = 1;
@@ -149,8 +149,8 @@ impl Bench<'_> {
         let mut failed = Vec::new();
         for spec in specs {
             let named = self.args.engines.named(spec);
-            match first_fit::<F, _, _>(spec, named, |spec| comparison.add(spec)) {
-                Ok(fit) => fit.report(),
+            match try_wider::<F, _, _>(spec, named, |spec| comparison.add(spec)) {
+                Ok(widened) => widened.report(),
                 Err(error) => failed.push(Failed::new(rib, spec, named, &error)),
             }
         }

@@ -103,7 +103,7 @@ pub struct Answerer {
 
 /// Counts of queries.
 #[derive(Default)]
-pub struct Tally {
+pub struct QueryCounts {
     /// Lines of input.
     pub lines: u64,
     /// Queries without a match.
@@ -114,7 +114,7 @@ pub struct Tally {
     pub first_skipped: Option<(u64, String)>,
 }
 
-impl Tally {
+impl QueryCounts {
     /// Adds the counts of later queries.
     pub fn add(&mut self, later: Self) {
         let lines = self.lines;
@@ -140,7 +140,7 @@ pub struct Answered {
     /// The lines of output.
     pub text: Vec<u8>,
     /// Counts of queries. Lines count from the beginning of the block.
-    pub tally: Tally,
+    pub counts: QueryCounts,
     /// The number of a line that cannot be answered, and the problem. Answers end before it.
     pub problem: Option<(u64, String)>,
 }
@@ -221,7 +221,7 @@ impl Answerer {
         answered.text.reserve(3 * bytes.len());
         let mut queries = Vec::with_capacity(batch);
         for (start, end, _) in lines(bytes) {
-            answered.tally.lines += 1;
+            answered.counts.lines += 1;
             let line = bytes[start..end].trim_ascii();
             if line.is_empty() || line.starts_with(b"#") {
                 continue;
@@ -229,10 +229,10 @@ impl Answerer {
             match self.rules.query(line) {
                 Ok(query) => queries.push(query),
                 Err(problem) if self.rules.skip_invalid => {
-                    answered.tally.skip(answered.tally.lines, problem);
+                    answered.counts.skip(answered.counts.lines, problem);
                 }
                 Err(problem) => {
-                    answered.problem = Some((answered.tally.lines, problem));
+                    answered.problem = Some((answered.counts.lines, problem));
                     break;
                 }
             }
@@ -308,8 +308,8 @@ impl Answerer {
     /// Writes an answer. It repeats the query, so that answers can be joined with queries.
     #[inline]
     fn line(&self, query: &[u8], found: Option<(IpPrefix, Value<'_>)>, answered: &mut Answered) {
-        let Answered { text, tally, .. } = answered;
-        tally.unmatched += u64::from(found.is_none());
+        let Answered { text, counts, .. } = answered;
+        counts.unmatched += u64::from(found.is_none());
         let style = self.style;
         let nothing: &[u8] = match style {
             Style::Json => {

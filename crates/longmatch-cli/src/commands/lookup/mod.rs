@@ -17,7 +17,7 @@ use longmatch::IpPrefix;
 use longmatch::table::PrefixData;
 use longmatch_feed::{DataLoader, printable};
 
-use self::answer::{Answered, Answerer, Source, Tally};
+use self::answer::{Answered, Answerer, QueryCounts, Source};
 use self::query::{Query, Rules};
 use crate::args::LookupArgs;
 use crate::error::{Advice, CliError, Outcome, Status};
@@ -28,7 +28,7 @@ use crate::reports::print_report;
 use crate::{default_table, lists, prefix_data, table_file};
 
 /// What to answer: an argument of the command.
-enum Asked<'a> {
+enum ParsedArgument<'a> {
     One(Query<'a>),
     Stdin,
 }
@@ -40,9 +40,9 @@ enum Asked<'a> {
 /// been answered.
 pub fn run(args: &LookupArgs) -> Outcome {
     let rules = Rules::new(args);
-    let mut arguments = Tally::default();
-    let asked = asked(args, rules, &mut arguments)?;
-    let families = families(&asked, args);
+    let mut arguments = QueryCounts::default();
+    let parsed = parsed(args, rules, &mut arguments)?;
+    let families = families(&parsed, args);
     let answerer = Arc::new(Answerer::new(source(args, families)?, args)?);
     if args.routes.files.is_empty() && args.routes.table.is_none() {
         default_table::notice();
@@ -51,16 +51,16 @@ pub fn run(args: &LookupArgs) -> Outcome {
     if args.header || args.csv {
         out.write_all(&answerer.header())?;
     }
-    let mut lines = Tally::default();
-    for asked in &asked {
-        match asked {
-            Asked::One(query) => {
+    let mut lines = QueryCounts::default();
+    for parsed in &parsed {
+        match parsed {
+            ParsedArgument::One(query) => {
                 let mut answered = Answered::default();
                 answerer.answer(&[*query], &mut answered);
                 out.write_all(&answered.text)?;
-                arguments.add(answered.tally);
+                arguments.add(answered.counts);
             }
-            Asked::Stdin => lines = stream::answer(&answerer, &mut out)?,
+            ParsedArgument::Stdin => lines = stream::answer(&answerer, &mut out)?,
         }
     }
     out.flush()?;
@@ -70,40 +70,40 @@ pub fn run(args: &LookupArgs) -> Outcome {
 }
 
 /// Prints the number of skipped texts on standard error.
-fn print_skipped(place: &str, noun: &str, tally: &Tally) {
-    if let Some((number, problem)) = &tally.first_skipped {
-        let skipped = plural(tally.skipped, noun);
+fn print_skipped(place: &str, noun: &str, counts: &QueryCounts) {
+    if let Some((number, problem)) = &counts.first_skipped {
+        let skipped = plural(counts.skipped, noun);
         let first = printable(problem);
         warn(format_args!("{place}: {skipped} skipped, first {noun} {number}: {first}"));
     }
 }
 
 /// Parses the arguments. All queries are checked before the routes are loaded.
-fn asked<'a>(
+fn parsed<'a>(
     args: &'a LookupArgs,
     rules: Rules,
-    tally: &mut Tally,
-) -> Result<Vec<Asked<'a>>, CliError> {
+    counts: &mut QueryCounts,
+) -> Result<Vec<ParsedArgument<'a>>, CliError> {
     one_stdin(args.queries.iter().map(Path::new).chain(args.routes.files.iter().map(|it| &**it)))?;
-    let mut asked = Vec::new();
+    let mut parsed = Vec::new();
     for (number, text) in (1..).zip(&args.queries) {
         match rules.query(text.trim_ascii().as_bytes()) {
-            _ if text == "-" => asked.push(Asked::Stdin),
-            Ok(query) => asked.push(Asked::One(query)),
-            Err(problem) if rules.skip_invalid => tally.skip(number, problem),
+            _ if text == "-" => parsed.push(ParsedArgument::Stdin),
+            Ok(query) => parsed.push(ParsedArgument::One(query)),
+            Err(problem) if rules.skip_invalid => counts.skip(number, problem),
             Err(problem) => return Err(CliError::new(printable(&problem))),
         }
     }
-    Ok(asked)
+    Ok(parsed)
 }
 
-/// Returns the families of what is asked: no others need to be loaded.
-fn families(asked: &[Asked<'_>], args: &LookupArgs) -> Families {
+/// Returns the families of what is parsed: no others need to be loaded.
+fn families(parsed: &[ParsedArgument<'_>], args: &LookupArgs) -> Families {
     let mut families = Families::default();
-    for asked in asked {
-        match asked {
-            Asked::Stdin => return args.families.into(),
-            Asked::One((_, prefix)) => match prefix.unmapped() {
+    for parsed in parsed {
+        match parsed {
+            ParsedArgument::Stdin => return args.families.into(),
+            ParsedArgument::One((_, prefix)) => match prefix.unmapped() {
                 IpPrefix::V4(_) => families.ipv4 = true,
                 IpPrefix::V6(_) => families.ipv6 = true,
             },

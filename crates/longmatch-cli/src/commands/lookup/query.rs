@@ -21,7 +21,7 @@ pub struct Rules {
     pub families: FamilyArgs,
     /// Whether the host bits of a prefix are cleared. Otherwise they are an error.
     pub mask: bool,
-    /// Whether a text that is no address and no prefix is searched for one, and skipped if it has none.
+    /// Whether a text that is neither an address nor a prefix is searched for one, and skipped if it has none.
     pub skip_invalid: bool,
 }
 
@@ -78,7 +78,7 @@ impl Rules {
         }
     }
 
-    /// Why a text is no query, and what to do.
+    /// Why a text is not a query, and the advice.
     fn problem(self, text: &[u8]) -> String {
         let problem = match str::from_utf8(text).map(parse_address) {
             Ok(Err(LineError::Address { text, advice })) => {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use longmatch_feed::Stream;
 
-use super::answer::{Answered, Answerer, Tally};
+use super::answer::{Answered, Answerer, QueryCounts};
 use crate::error::CliError;
 use crate::lines::{Blocks, MAX_LINE};
 use crate::ordered::{self, Step};
@@ -26,7 +26,7 @@ const BLOCK: usize = 256 << 10;
 /// If a line has no address of the wanted families (and invalid lines are not skipped), or is too
 /// long; if standard input cannot be read or decompressed or standard output not be written; if the
 /// system does not start a thread. Earlier lines have been answered.
-pub fn answer(answerer: &Arc<Answerer>, out: &mut Out) -> Result<Tally, CliError> {
+pub fn answer(answerer: &Arc<Answerer>, out: &mut Out) -> Result<QueryCounts, CliError> {
     if answerer.is_large() {
         return one_by_one(answerer, out);
     }
@@ -51,27 +51,27 @@ pub fn answer(answerer: &Arc<Answerer>, out: &mut Out) -> Result<Tally, CliError
     // On a terminal the answers themselves show the progress.
     let quiet = io::stdout().is_terminal() || io::stdin().is_terminal();
     let mut progress = (!quiet).then(|| Progress::new("looking up", None, "addresses"));
-    let mut tally = Tally::default();
+    let mut counts = QueryCounts::default();
     let sink = |step: Step<Answered>| {
         let Step::Result(answered) = step else {
             out.flush()?;
             return Ok(true);
         };
-        write(answered, out, &mut tally)?;
+        write(answered, out, &mut counts)?;
         if let Some(progress) = &mut progress {
-            progress.set(tally.lines);
+            progress.set(counts.lines);
         }
         Ok(true)
     };
     ordered::run("lookup", ordered::default_threads(), source, work, sink)?;
-    Ok(tally)
+    Ok(counts)
 }
 
 /// Answers as [`answer`], and writes each answer before the next is made: together they could be larger
 /// than the memory.
-fn one_by_one(answerer: &Answerer, out: &mut Out) -> Result<Tally, CliError> {
+fn one_by_one(answerer: &Answerer, out: &mut Out) -> Result<QueryCounts, CliError> {
     let (mut blocks, mut first) = (None, true);
-    let mut tally = Tally::default();
+    let mut counts = QueryCounts::default();
     loop {
         let block = match next(&mut blocks) {
             Ok(Some(bytes)) => answerer.block(&bytes, std::mem::take(&mut first), |text| {
@@ -79,22 +79,22 @@ fn one_by_one(answerer: &Answerer, out: &mut Out) -> Result<Tally, CliError> {
                 text.clear();
                 Ok::<_, CliError>(())
             })?,
-            Ok(None) => return Ok(tally),
+            Ok(None) => return Ok(counts),
             Err(problem) => Answered { problem: Some((1, problem)), ..Answered::default() },
         };
-        write(block, out, &mut tally)?;
+        write(block, out, &mut counts)?;
         out.flush()?;
     }
 }
 
 /// Writes the answers of a block, and adds them to those before.
-fn write(answered: Answered, out: &mut Out, tally: &mut Tally) -> Result<(), CliError> {
+fn write(answered: Answered, out: &mut Out, counts: &mut QueryCounts) -> Result<(), CliError> {
     out.write_all(&answered.text)?;
     if let Some((line, problem)) = answered.problem {
-        let place = format_args!("standard input, line {}", tally.lines + line);
+        let place = format_args!("standard input, line {}", counts.lines + line);
         return Err(CliError::input(place, problem));
     }
-    tally.add(answered.tally);
+    counts.add(answered.counts);
     Ok(())
 }
 

@@ -15,12 +15,12 @@ use longmatch_bench::{
 use crate::args::{EngineArgs, ReplayArgs};
 use crate::error::{CliError, Outcome, Status};
 use crate::families::{CliFamily, Families};
-use crate::fit::{Failed, Failure, first_fit, no_results};
 use crate::input::Routes;
 use crate::output::{Out, plural, warn};
 use crate::paths::one_stdin;
 use crate::progress::Progress;
 use crate::updates::Updates;
+use crate::widen::{Failed, Failure, no_results, try_wider};
 
 /// Seed of the random order and of the readers' addresses, so that runs repeat each other.
 const SEED: u64 = 1;
@@ -171,8 +171,8 @@ impl Command<'_> {
         spec: &EngineSpec,
     ) -> Result<Result<ReplayRecord, Failed>, CliError> {
         let named = self.engines.named(spec);
-        match first_fit::<F, _, _>(spec, named, |spec| self.attempt(replay, spec)) {
-            Ok(fit) => Ok(Ok(fit.report())),
+        match try_wider::<F, _, _>(spec, named, |spec| self.attempt(replay, spec)) {
+            Ok(widened) => Ok(Ok(widened.report())),
             Err(error) => match error.threads() {
                 Some(threads) if self.args.readers() > 0 => {
                     let option = format!("--readers {}", self.args.readers());

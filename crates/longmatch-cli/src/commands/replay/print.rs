@@ -8,8 +8,8 @@ use longmatch_feed::printable;
 use super::Command;
 use crate::error::CliError;
 use crate::families::CliFamily;
-use crate::fit::Failed;
 use crate::output::{Align, Grid, bytes, percent, plural, short, shortened, thousands};
+use crate::widen::Failed;
 
 impl Command<'_> {
     /// Prints all records, at least one, and the engines without a record.

@@ -33,13 +33,13 @@ pub fn run(args: &DiffArgs) -> Outcome {
     };
     let families = Families::from(args.read.families);
     let is_joined = args.read.source.rows.duplicates == Some(Duplicates::Join);
-    let mut tally = [Tally::default(), Tally::default()];
+    let mut counts = [ChangeCounts::default(), ChangeCounts::default()];
     let mut out = Out::new();
     let mut is_first = true;
     for (prefix, item) in old.union(&new).filter(|(prefix, _)| families.keep(*prefix)) {
-        let (tally, change) =
-            (&mut tally[usize::from(!is_ipv4(prefix))], Change::of(item, is_joined));
-        tally.count(change);
+        let (counts, change) =
+            (&mut counts[usize::from(!is_ipv4(prefix))], Change::of(item, is_joined));
+        counts.count(change);
         if change == Change::Same || args.stat {
             continue;
         }
@@ -55,10 +55,10 @@ pub fn run(args: &DiffArgs) -> Outcome {
         print(prefix, change, with_values, &mut out)?;
     }
     if args.stat {
-        stat(&tally, args.json, &mut out)?;
+        stat(&counts, args.json, &mut out)?;
     }
     out.flush()?;
-    Ok(Status::ok_if(tally.iter().all(|tally| tally.differences() == 0)))
+    Ok(Status::ok_if(counts.iter().all(|counts| counts.differences() == 0)))
 }
 
 fn is_ipv4(prefix: IpPrefix) -> bool {
@@ -207,14 +207,14 @@ fn line(prefix: IpPrefix, change: Change<'_>, with_values: bool) -> Line<'_> {
 
 /// Numbers of differences of one family.
 #[derive(Default, Serialize)]
-struct Tally {
+struct ChangeCounts {
     added: u64,
     removed: u64,
     changed: u64,
     same: u64,
 }
 
-impl Tally {
+impl ChangeCounts {
     fn count(&mut self, change: Change<'_>) {
         *match change {
             Change::Added(_) => &mut self.added,
@@ -230,17 +230,17 @@ impl Tally {
 }
 
 /// Prints the numbers of differences.
-fn stat(tally: &[Tally; 2], json: bool, out: &mut Out) -> Result<(), CliError> {
+fn stat(counts: &[ChangeCounts; 2], json: bool, out: &mut Out) -> Result<(), CliError> {
     #[derive(Serialize)]
     struct OfFamily<'t> {
         family: &'static str,
         #[serde(flatten)]
-        tally: &'t Tally,
+        counts: &'t ChangeCounts,
     }
     let families = [("ipv4", "IPv4"), ("ipv6", "IPv6")];
     if json {
-        let mut lines = tally.iter().zip(families);
-        return lines.try_for_each(|(tally, (family, _))| out.json(&OfFamily { family, tally }));
+        let mut lines = counts.iter().zip(families);
+        return lines.try_for_each(|(counts, (family, _))| out.json(&OfFamily { family, counts }));
     }
     let mut grid = Grid::new([
         ("", Align::Left),
@@ -249,8 +249,8 @@ fn stat(tally: &[Tally; 2], json: bool, out: &mut Out) -> Result<(), CliError> {
         ("changed", Align::Right),
         ("same", Align::Right),
     ]);
-    for (tally, (_, label)) in tally.iter().zip(families) {
-        let numbers = [tally.added, tally.removed, tally.changed, tally.same].map(thousands);
+    for (counts, (_, label)) in counts.iter().zip(families) {
+        let numbers = [counts.added, counts.removed, counts.changed, counts.same].map(thousands);
         let [added, removed, changed, same] = numbers;
         grid.row([label.to_owned(), added, removed, changed, same]);
     }

@@ -40,7 +40,7 @@ impl IpSet {
         set
     }
 
-    /// Whether there is no address.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.ipv4.is_empty() && self.ipv6.is_empty()
     }

@@ -6,8 +6,8 @@ use longmatch::{EngineKind, EngineSpec, Fib, MemoryPart, Rib};
 use serde::Serialize;
 
 use crate::families::CliFamily;
-use crate::fit::{Failure, first_fit};
 use crate::progress::Progress;
+use crate::widen::{Failure, try_wider};
 
 /// One engine, compiled from a table or unable to hold it.
 #[derive(Serialize)]
@@ -21,7 +21,7 @@ pub struct EngineNumbers {
     /// Bytes of all parts.
     pub bytes: Option<u64>,
     pub parts: Vec<Part>,
-    /// Compile time of one run, which is no measurement.
+    /// Compile time of one run, which is not a measurement.
     pub compile_seconds: Option<f64>,
     /// Statistics that the engine's authors report, in lines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -73,9 +73,9 @@ fn measure_one<F: CliFamily>(rib: &Rib<F>, spec: &EngineSpec, named: bool) -> En
         error: None,
     };
     let start = Instant::now();
-    match first_fit::<F, _, _>(spec, named, |spec| Fib::compile(rib, spec.clone())) {
-        Ok(fit) => {
-            let fib = fit.report();
+    match try_wider::<F, _, _>(spec, named, |spec| Fib::compile(rib, spec.clone())) {
+        Ok(widened) => {
+            let fib = widened.report();
             numbers.compile_seconds = Some(start.elapsed().as_secs_f64());
             let usage = fib.memory_usage();
             numbers.bytes = Some(usage.bytes() as u64);

@@ -266,7 +266,7 @@ fn mistakes_are_explained() {
         (&["--regex", "("], "", "--regex: "),
         (&["--count"], "", "--count needs --match or --no-match"),
         (&["-o", "out.lz4"], "", "out.lz4: no such file is written: name it .gz"),
-        (&["-c", "ip", "--no-header"], "ip\n", "--column: 'ip' is no number"),
+        (&["-c", "ip", "--no-header"], "ip\n", "--column: 'ip' is not a number"),
     ];
     for (args, input, expected) in cases {
         let ended = sites(&dir, args, input);

@@ -22,7 +22,7 @@ const ACCEPTED: &str = "text, integers of 32 or 64 bits with IPv4 addresses, byt
 pub enum Parsed {
     /// Null or empty.
     Missing,
-    /// Something that is no address.
+    /// Something else than an address.
     Bad,
     /// An address.
     Address(IpAddr),

@@ -13,7 +13,7 @@ use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take;
 use longmatch::NextHopId;
 use longmatch::file::FileTable;
-use longmatch::table::{Cell, ColumnType};
+use longmatch::table::{Cell, Column, ColumnType};
 use longmatch_feed::printable;
 
 use super::super::block::{Addresses, Counts};
@@ -34,6 +34,8 @@ pub struct Plan {
     values: Vec<Option<ArrayRef>>,
     /// The schema with the added columns.
     pub schema: SchemaRef,
+    /// The value of `--default`.
+    default: Option<String>,
     only_matching: Option<bool>,
     strict: bool,
 }
@@ -56,6 +58,7 @@ impl Plan {
     pub fn new(args: &AnnotateArgs, input: &Schema, tables: Tables) -> Result<Self, CliError> {
         let columns: Result<Vec<_>, _> =
             args.column.iter().map(|name| AddressColumn::find(input, name)).collect();
+        let values = |column| values(column, args.default.as_deref());
         let values: Result<Vec<_>, _> =
             (0..tables.added.len()).map(|i| tables.column(i).map(values).transpose()).collect();
         let values = values?;
@@ -80,6 +83,7 @@ impl Plan {
             tables,
             values,
             schema: Arc::new(Schema::new_with_metadata(fields, input.metadata().clone())),
+            default: args.default.clone(),
             only_matching: args.filters().then_some(args.matching),
             strict: args.strict,
         })
@@ -166,7 +170,7 @@ impl Plan {
         let numbers = matches.chunks_exact(self.tables.len());
         let numbers = numbers.map(|matches| match self.tables.value(i, matches) {
             Value::Row(number) => Some(number),
-            _ => None,
+            _ => self.default.is_some().then(|| values.len() as u32 - 1),
         });
         take(values, &numbers.collect::<UInt32Array>(), None)
     }
@@ -181,19 +185,50 @@ impl Plan {
                     let _ = write!(texts, "{prefix}");
                     texts.append_value("");
                 }
-                _ => texts.append_null(),
+                _ => texts.append_option(self.default.as_ref()),
             }
         }
         Ok(Arc::new(texts.finish()))
     }
 }
 
-/// The values of a table's column, by the numbers of its rows.
-fn values((table, column): (&FileTable, usize)) -> Result<ArrayRef, CliError> {
+/// The value of `--default` in a column.
+///
+/// # Errors
+/// If it is not of the column's type.
+fn default_cell<'a>(text: &'a str, column: &Column) -> Result<Cell<&'a str>, CliError> {
+    let cell = match column.ty {
+        ColumnType::U64 => text.parse().map(Cell::U64).ok(),
+        ColumnType::I64 => text.parse().map(Cell::I64).ok(),
+        ColumnType::F64 => text.parse().map(Cell::F64).ok(),
+        _ => Some(Cell::String(text)),
+    };
+    cell.ok_or_else(|| {
+        let (text, name, ty) = (printable(text), printable(&column.name), column.ty);
+        let problem = format!(
+            "'{text}' cannot stand in the column '{name}' of numbers ({ty}): give a number, or choose columns with --add"
+        );
+        CliError::input("--default", problem)
+    })
+}
+
+/// The values of a table's column, by the numbers of its rows; with a default value, that is the last, and stands for nulls.
+fn values(
+    (table, column): (&FileTable, usize),
+    default: Option<&str>,
+) -> Result<ArrayRef, CliError> {
+    let info = &table.columns()[column];
+    let default = default.map(|text| default_cell(text, info)).transpose()?;
     let numbers = 0..table.row_count() as u32;
     let cells =
         numbers.map(|number| table.row_at(number).map_or(Cell::Null, |row| row.get(column)));
-    Ok(match table.columns()[column].ty {
+    let cells = cells
+        .map(|cell| match (cell, default) {
+            (Cell::Null, Some(default)) => default,
+            (cell, _) => cell,
+        })
+        .chain(default);
+    Ok(match info.ty {
         ColumnType::U64 => {
             let cells = cells.map(|cell| if let Cell::U64(n) = cell { Some(n) } else { None });
             Arc::new(cells.collect::<UInt64Array>())
@@ -219,7 +254,7 @@ fn values((table, column): (&FileTable, usize)) -> Result<ArrayRef, CliError> {
                     other => Cow::Owned(other.to_string()),
                 };
                 if texts.values_slice().len() + text.len() > i32::MAX as usize {
-                    let name = printable(&table.columns()[column].name);
+                    let name = printable(&info.name);
                     return Err(CliError::new(format!(
                         "the column '{name}' of the prefix data has more than 2 GiB of text, which an Arrow column cannot hold: choose others with --add"
                     )));

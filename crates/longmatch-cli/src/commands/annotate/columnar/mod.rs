@@ -67,6 +67,9 @@ pub fn run(args: &AnnotateArgs, input: Input, format: Columnar, signals: &Signal
                 return Err(CliError::input(place, problem));
             }
             counts.add(more);
+            if args.count {
+                return Ok(true);
+            }
             let bytes = match encoded {
                 Ok(encoded) => writer.write(encoded)?,
                 Err(error) => return Err(output::failed(to, &error)),
@@ -95,7 +98,11 @@ pub fn run(args: &AnnotateArgs, input: Input, format: Columnar, signals: &Signal
         move |unit| work(&plan, groups.as_deref(), unit),
         sink,
     )?;
-    output.write(&writer.finish()?)?;
+    let end = match args.count {
+        true => format!("{}\n", counts.printed).into_bytes(),
+        false => writer.finish()?,
+    };
+    output.write(&end)?;
     hints::counts(args, &name, &sources, counts)?;
     output.finish()?;
     Ok(Status::ok_if(!args.filters() || counts.printed > 0))
@@ -115,8 +122,6 @@ fn check_options(
         ("--delimiter", args.delimiter.is_some()),
         ("--no-header", args.no_header),
         ("--any", args.any),
-        ("--default", args.default.is_some()),
-        ("--count", args.count),
     ];
     if let Some((option, _)) = of_text.iter().find(|(_, given)| *given) {
         let problem =

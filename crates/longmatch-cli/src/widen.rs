@@ -117,14 +117,14 @@ impl Failure for ReplayError {
 
 /// A result, and a note if a wider form produced it.
 #[derive(Debug)]
-pub struct Fit<T> {
+pub struct Widened<T> {
     /// The result.
     pub value: T,
     /// Message that names the wider form and the engine that it replaces.
     note: Option<String>,
 }
 
-impl<T> Fit<T> {
+impl<T> Widened<T> {
     /// Prints the note on standard error and returns the result.
     pub fn report(self) -> T {
         self.note.iter().for_each(warn);
@@ -137,13 +137,13 @@ impl<T> Fit<T> {
 ///
 /// # Errors
 /// If neither the engine nor a wider form has a result.
-pub fn first_fit<F: CliFamily, T, E: Failure>(
+pub fn try_wider<F: CliFamily, T, E: Failure>(
     spec: &EngineSpec,
     named: bool,
     mut attempt: impl FnMut(&EngineSpec) -> Result<T, E>,
-) -> Result<Fit<T>, E> {
+) -> Result<Widened<T>, E> {
     let error = match attempt(spec) {
-        Ok(value) => return Ok(Fit { value, note: None }),
+        Ok(value) => return Ok(Widened { value, note: None }),
         Err(error) if !error.is_limit() => return Err(error),
         Err(error) => error,
     };
@@ -152,7 +152,7 @@ pub fn first_fit<F: CliFamily, T, E: Failure>(
             Ok(value) => {
                 // The table of results shows the form, but not the engine that it replaced.
                 let note = || format!("{}: {wider} replaces {spec}: {}", F::LABEL, cause(&error));
-                return Ok(Fit { value, note: named.then(note) });
+                return Ok(Widened { value, note: named.then(note) });
             }
             Err(other) if other.threads().is_some() => return Err(other),
             // The form fails too, or the family lacks it: the next one may succeed.
@@ -195,7 +195,7 @@ impl Failed {
         error: &impl Failure,
     ) -> Self {
         let (engine, spec) = (spec.kind.name(), spec.to_string());
-        // If all engines were tried, choosing another one is no advice.
+        // If all engines were tried, there is none left to choose.
         let error = if error.is_limit() && !named { cause(error) } else { error.reason() };
         Self { engine, spec, family: F::NAME, routes: rib.len(), error, named }
     }
@@ -229,28 +229,32 @@ mod tests {
     const TOO_LARGE: CompileError =
         CompileError::NextHopTooLarge { engine: "dxr", id: 69_938, limit: 65_535 };
 
-    fn fit(spec: &str, named: bool, holds: &str) -> (Result<Fit<String>, CompileError>, usize) {
+    fn widened(
+        spec: &str,
+        named: bool,
+        holds: &str,
+    ) -> (Result<Widened<String>, CompileError>, usize) {
         let mut attempts = 0;
-        let fit = first_fit::<Ipv4, _, _>(&spec.parse().unwrap(), named, |spec| {
+        let widened = try_wider::<Ipv4, _, _>(&spec.parse().unwrap(), named, |spec| {
             attempts += 1;
             if spec.to_string() == holds { Ok(spec.to_string()) } else { Err(TOO_LARGE) }
         });
-        (fit, attempts)
+        (widened, attempts)
     }
 
     #[test]
     fn wider_forms_replace_an_engine() {
         for named in [false, true] {
-            let (found, attempts) = fit("dxr", named, "dxr:hops=k");
+            let (found, attempts) = widened("dxr", named, "dxr:hops=k");
             let found = found.unwrap();
             assert_eq!((&found.value[..], attempts), ("dxr:hops=k", 3));
             let wanted = "IPv4: dxr:hops=k replaces dxr: \
                           the table numbers next hops up to 69,938, the engine up to 65,535";
             assert_eq!(found.note, named.then(|| wanted.to_owned()));
         }
-        assert_eq!(fit("dxr:d=18", true, "dxr:d=18:wide").0.unwrap().value, "dxr:d=18:wide");
-        assert!(fit("dxr", true, "dxr").0.unwrap().note.is_none());
-        let (refused, attempts) = fit("dxr", false, "nothing");
+        assert_eq!(widened("dxr:d=18", true, "dxr:d=18:wide").0.unwrap().value, "dxr:d=18:wide");
+        assert!(widened("dxr", true, "dxr").0.unwrap().note.is_none());
+        let (refused, attempts) = widened("dxr", false, "nothing");
         assert_eq!((refused.unwrap_err(), attempts), (TOO_LARGE, 7));
     }
 
@@ -259,14 +263,14 @@ mod tests {
     fn only_limits_are_widened() {
         let mut attempts = 0;
         let error = ThreadError { started: 1, wanted: 2, reason: "none left".into() };
-        let fit = first_fit::<Ipv6, (), _>(&"dxr".parse().unwrap(), true, |_| {
+        let widened = try_wider::<Ipv6, (), _>(&"dxr".parse().unwrap(), true, |_| {
             attempts += 1;
             Err(match attempts {
                 1 => VerifyError::Compile(TOO_LARGE),
                 _ => VerifyError::Threads(error.clone()),
             })
         });
-        assert_eq!((fit.unwrap_err(), attempts), (VerifyError::Threads(error), 2));
+        assert_eq!((widened.unwrap_err(), attempts), (VerifyError::Threads(error), 2));
     }
 
     /// Advice names options of the command, not items of the library.
