@@ -2,14 +2,17 @@
 //!
 //! A row is an object that is an element of an array, or a document of its own, and has a member with
 //! a prefix; the columns are its other members with scalars, or arrays of scalars. A prefix that is itself the element
-//! of an array is a row with the array's name. The scalars of the objects around a row are columns too, unless an inner
+//! of an array is a row with the array's name; so is an address, if an array of that name has prefixes, if no other rows are
+//! found, or if the options name the array. Prefixes and ranges of `nft -j` are objects. The scalars of the objects around a row are columns too, unless an inner
 //! object has the same name. So this reads RIPEstat's answers, the lists of addresses that operators of clouds publish,
 //! and exports of tables.
 //!
-//! There are two passes: the first one keeps the scalars of objects around rows, which may come after the rows.
+//! There are two passes: the first one keeps the scalars of objects around rows, which may come after the rows. It is repeated
+//! if it finds arrays of addresses that are rows.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
+use std::net::IpAddr;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
@@ -26,6 +29,10 @@ use crate::text::BOM;
 
 /// The column of the array's name.
 const LIST: &str = "list";
+/// The column of the elements of arrays.
+const PREFIX: &str = "prefix";
+/// The member of `nft -j` with the elements of a set, or with an element that has options.
+const NFT_ELEMENT: &str = "elem";
 /// The column of the last system of an AS path.
 const ORIGIN: &str = "origin_as";
 
@@ -53,14 +60,29 @@ pub(crate) fn load(
         [key] => Names { fixed: true, keys: HashSet::from([key.clone()]), ..Names::default() },
         more => return Err(whole(DataError::PrefixColumns { columns: more.len() })),
     };
-    let mut first = Walk { names, lenient: options.lenient, ..Walk::default() };
-    match first.documents(bytes) {
-        // The second pass repeats the error after the rows before it.
-        Err(_) if options.lenient => {}
-        other => other?,
+    let taken = names.keys.clone();
+    let walk = |names, taken| {
+        let mut walk = Walk { names, taken, lenient: options.lenient, ..Walk::default() };
+        match walk.documents(bytes) {
+            // The second pass repeats the error after the rows before it.
+            Err(_) if options.lenient => Ok(walk),
+            other => other.map(|()| walk),
+        }
+    };
+    let mut first = walk(names.clone(), taken)?;
+    let taken = first.names.taken();
+    if !taken.is_subset(&first.taken) {
+        first = walk(names, taken)?;
     }
+    let lists = first
+        .names
+        .lists
+        .iter()
+        .filter(|(name, list)| list.addresses > 0 && !first.taken.contains(*name));
+    report.left_out.extend(lists.map(|(name, list)| (format!("array '{name}'"), list.addresses)));
     if first.names.all.is_empty() {
-        return Err(whole(DataError::NoPrefixColumn { columns: first.names.all }));
+        let columns = first.names.lists.into_keys().collect();
+        return Err(whole(DataError::NoPrefixColumn { columns }));
     }
     let shape = Shape::json(&first.names.columns());
     let load = Load::new(&shape, options, store, report).map_err(whole)?;
@@ -70,22 +92,45 @@ pub(crate) fn load(
 /// The members of an object that are columns: their names and values.
 type Object = [(String, String)];
 
+/// The members of an object that are arrays of addresses.
+type Lists = [(String, Vec<String>)];
+
 /// The names of the members of rows, and those of the members with prefixes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Names {
     /// Whether the options name the key.
     fixed: bool,
     all: Vec<String>,
     seen: HashSet<String>,
     keys: HashSet<String>,
+    /// Arrays with addresses, by their names.
+    lists: BTreeMap<String, List>,
+}
+
+/// Arrays of one name.
+#[derive(Clone, Default)]
+struct List {
+    /// The addresses of those without a prefix.
+    addresses: u64,
+    has_prefixes: bool,
 }
 
 impl Names {
+    /// The arrays whose addresses are rows: those of a name that has prefixes too; without any row the only ones.
+    fn taken(&self) -> HashSet<String> {
+        let all = self.lists.iter().filter(|(_, list)| list.addresses > 0);
+        let is_only = self.all.is_empty() && !self.fixed && all.clone().count() == 1;
+        let taken = all.filter(|(_, list)| list.has_prefixes || is_only);
+        taken.map(|(name, _)| name.clone()).collect()
+    }
+
     /// Adds the members of an object if it is a row. The key is the member that is called a prefix; without such a
-    /// name, the first member that is one.
-    fn add(&mut self, object: &Object) -> bool {
-        if self.key(object).is_none() {
-            let is_key = |(_, value): &&(String, String)| Kind::of(value).is_key();
+    /// name, the first member that is one. An array is not a key.
+    fn add(&mut self, object: &Object, lists: &Lists) -> bool {
+        if self.key(object, lists).is_none() {
+            let is_key = |(name, value): &&(String, String)| {
+                Kind::of(value).is_key() && !has_list(lists, name)
+            };
             let is_named = |(name, _): &&(String, String)| {
                 known(name) == Some(Known::Prefix) || name.to_ascii_lowercase().contains("prefix")
             };
@@ -107,14 +152,20 @@ impl Names {
     }
 
     /// The position of an object's key.
-    fn key(&self, object: &Object) -> Option<usize> {
-        object.iter().position(|(name, _)| self.keys.contains(name))
+    fn key(&self, object: &Object, lists: &Lists) -> Option<usize> {
+        let is_key = |name| self.keys.contains(name) && !has_list(lists, name);
+        object.iter().position(|(name, _)| is_key(name))
     }
 
     /// The names other than those of the keys.
     fn columns(&self) -> Vec<String> {
         self.all.iter().filter(|name| !self.keys.contains(*name)).cloned().collect()
     }
+}
+
+/// Whether a member is an array of addresses.
+fn has_list(lists: &Lists, name: &str) -> bool {
+    lists.iter().any(|(list, _)| list == name)
 }
 
 /// An object as a row: its prefix, then its columns.
@@ -148,6 +199,8 @@ struct Walk<'a> {
     load: Option<(Load<'a>, &'a Shape)>,
     lenient: bool,
     names: Names,
+    /// The names of arrays whose addresses are rows.
+    taken: HashSet<String>,
     /// The number of objects so far, and those that are open, by their number.
     objects: u64,
     open: Vec<u64>,
@@ -169,7 +222,11 @@ impl Walk<'_> {
         let mut reader = serde_json::Deserializer::from_slice(bytes);
         while reader.end().is_err() {
             let seed = Seed { walk: &mut *self, is_row: true, list: "" };
-            if let Err(error) = seed.deserialize(&mut reader) {
+            let read = seed.deserialize(&mut reader).and_then(|value| match value {
+                Value::Addresses(all) => self.addresses("", all),
+                _ => Ok(()),
+            });
+            if let Err(error) = read {
                 let place = Place::Line(error.line() as u64);
                 let failure = self.failure.take();
                 let error = failure.unwrap_or_else(|| DataError::Json { text: error.to_string() });
@@ -179,16 +236,17 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Takes an object that may be a row.
-    fn row<E: serde::de::Error>(&mut self, object: &Object) -> Result<(), E> {
+    /// Takes an object that may be a row; returns whether it is.
+    fn row<E: serde::de::Error>(&mut self, object: &Object, lists: &Lists) -> Result<bool, E> {
         if self.muted {
-            return Ok(());
+            return Ok(false);
         }
         let Some((load, shape)) = &mut self.load else {
-            self.rows += u64::from(self.names.add(object));
-            return Ok(());
+            let is_row = self.names.add(object, lists);
+            self.rows += u64::from(is_row);
+            return Ok(is_row);
         };
-        let Some(key) = self.names.key(object) else { return Ok(()) };
+        let Some(key) = self.names.key(object, lists) else { return Ok(false) };
         let around = self.open.iter().rev().filter_map(|number| self.around.get(number));
         let around = around.map(Vec::as_slice).collect();
         match load.row(&JsonRow { object, key, around, names: &shape.names }) {
@@ -199,19 +257,34 @@ impl Walk<'_> {
             }
             Ok(()) => {}
         }
+        Ok(true)
+    }
+
+    /// Takes an element of an array.
+    fn element<E: serde::de::Error>(&mut self, list: &str, text: String) -> Result<(), E> {
+        let is_named = self.names.fixed && self.names.keys.contains(list);
+        let key = if is_named { list } else { PREFIX };
+        self.row(&[(key.to_owned(), text), (LIST.to_owned(), list.to_owned())], &[]).map(drop)
+    }
+
+    /// Takes an array of addresses, if those are rows.
+    fn addresses<E: serde::de::Error>(&mut self, list: &str, all: Vec<String>) -> Result<(), E> {
+        if self.taken.contains(list) {
+            return all.into_iter().try_for_each(|addr| self.element(list, addr));
+        }
+        if self.load.is_none() && !self.muted {
+            self.names.lists.entry(list.to_owned()).or_default().addresses += all.len() as u64;
+        }
         Ok(())
     }
 
-    /// Keeps the scalars of an object if it has rows in it, since a count of rows.
-    fn keep(&mut self, number: u64, members: &[(String, Value)], rows: u64) {
-        if self.load.is_some() || self.rows == rows {
-            return;
-        }
-        let scalar = |(name, value): &(String, Value)| match value {
-            Value::Scalar(text) => Some((name.clone(), text.clone())),
-            Value::Array(_) | Value::Other => None,
-        };
-        let scalars: Vec<_> = members.iter().filter_map(scalar).collect();
+    /// Whether the first pass has found rows since a count of them.
+    fn has_rows_since(&self, rows: u64) -> bool {
+        self.load.is_none() && self.rows > rows
+    }
+
+    /// Keeps the scalars of an object with rows in it.
+    fn keep(&mut self, number: u64, scalars: Vec<(String, String)>) {
         self.names.add_columns(&scalars);
         if !scalars.is_empty() {
             self.around.insert(number, scalars);
@@ -224,7 +297,22 @@ enum Value {
     Scalar(String),
     /// An array of scalars.
     Array(String),
+    /// An array of addresses.
+    Addresses(Vec<String>),
+    /// A prefix or range that is an object.
+    Element(String),
     Other,
+}
+
+impl Value {
+    /// The text of a cell.
+    fn into_cell(self) -> Option<String> {
+        match self {
+            Self::Scalar(text) | Self::Array(text) | Self::Element(text) => Some(text),
+            Self::Addresses(all) => Some(all.join(" ")),
+            Self::Other => None,
+        }
+    }
 }
 
 /// Visits a value, and the objects in it.
@@ -276,23 +364,47 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let Self { walk, list, .. } = self;
         let mut text = Some(String::new());
-        loop {
-            let seed = Seed { walk: &mut *self.walk, is_row: true, list: self.list };
-            match (seq.next_element_seed(seed)?, &mut text) {
-                (None, _) => return Ok(text.map_or(Value::Other, Value::Array)),
-                (Some(Value::Scalar(one)), _) if Kind::of(&one) == Kind::Prefix => {
-                    let row = [("prefix".to_owned(), one), (LIST.to_owned(), self.list.to_owned())];
-                    self.walk.row(&row)?;
+        let (mut addresses, mut is_list, mut has_others) = (Vec::new(), list == NFT_ELEMENT, false);
+        while let Some(value) =
+            seq.next_element_seed(Seed { walk: &mut *walk, is_row: true, list })?
+        {
+            let kind = match &value {
+                Value::Element(_) => Kind::Prefix,
+                Value::Scalar(one) => Kind::of(one),
+                _ => Kind::Other,
+            };
+            let is_element = matches!(kind, Kind::Prefix | Kind::Range);
+            is_list |= is_element;
+            has_others |= !is_element && kind != Kind::Address;
+            match (value.into_cell(), &mut text) {
+                (Some(one), _) if is_element => {
+                    walk.element(list, one)?;
                     text = None;
                 }
-                (Some(Value::Scalar(one) | Value::Array(one)), Some(text)) => {
-                    text.push_str(if text.is_empty() { "" } else { " " });
-                    text.push_str(&one);
+                (Some(one), text) => {
+                    if let Some(text) = text {
+                        text.push_str(if text.is_empty() { "" } else { " " });
+                        text.push_str(&one);
+                    }
+                    if kind == Kind::Address {
+                        addresses.push(one);
+                    }
                 }
-                _ => text = None,
+                (None, _) => text = None,
             }
         }
+        if is_list {
+            walk.names.lists.entry(list.to_owned()).or_default().has_prefixes |= !walk.muted;
+            addresses.into_iter().try_for_each(|addr| walk.element(list, addr))?;
+            return Ok(Value::Other);
+        }
+        Ok(match text {
+            _ if !has_others && !addresses.is_empty() => Value::Addresses(addresses),
+            Some(text) => Value::Array(text),
+            None => Value::Other,
+        })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
@@ -307,7 +419,11 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
                 end => break end.map(drop),
             };
             walk.muted = muted || walk.replaced.contains(&(number, members.len()));
-            match map.next_value_seed(Seed { walk: &mut *walk, is_row: false, list: &name }) {
+            match map.next_value_seed(Seed {
+                walk: &mut *walk,
+                is_row: name == NFT_ELEMENT,
+                list: &name,
+            }) {
                 Ok(value) => members.push((name, value)),
                 Err(error) => break Err(error),
             }
@@ -316,18 +432,62 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
         walk.open.pop();
         last_of_each_name(&mut members, |at| walk.replaced.extend([(number, at)]));
         // A lenient load takes the rows before the damage, with the scalars before it.
-        walk.keep(number, &members, rows);
+        if walk.has_rows_since(rows) {
+            walk.keep(number, scalars(&members));
+        }
         end?;
-        if self.is_row {
-            let text = |(name, value)| match value {
-                Value::Scalar(text) | Value::Array(text) => Some((name, text)),
-                Value::Other => None,
-            };
-            let mut object: Vec<_> = members.into_iter().filter_map(text).collect();
-            add_origin(&mut object);
-            walk.row(&object)?;
+        if let Some(element) = nft_element(&members) {
+            return Ok(Value::Element(element));
+        }
+        let lists: Vec<_> = members.iter().filter_map(addresses).collect();
+        let around = if lists.is_empty() { Vec::new() } else { scalars(&members) };
+        let cell = |(name, value): (String, Value)| Some((name, value.into_cell()?));
+        let mut object: Vec<_> = members.into_iter().filter_map(cell).collect();
+        add_origin(&mut object);
+        if self.is_row && walk.row(&object, &lists)? {
+            return Ok(Value::Other);
+        }
+        walk.open.push(number);
+        lists.into_iter().try_for_each(|(name, all)| walk.addresses(&name, all))?;
+        walk.open.pop();
+        if walk.has_rows_since(rows) {
+            walk.keep(number, around);
         }
         Ok(Value::Other)
+    }
+}
+
+/// The members that are scalars.
+fn scalars(members: &[(String, Value)]) -> Vec<(String, String)> {
+    let scalar = |(name, value): &(String, Value)| match value {
+        Value::Scalar(text) => Some((name.clone(), text.clone())),
+        _ => None,
+    };
+    members.iter().filter_map(scalar).collect()
+}
+
+/// The addresses of a member that is an array of them.
+fn addresses((name, value): &(String, Value)) -> Option<(String, Vec<String>)> {
+    match value {
+        Value::Addresses(all) => Some((name.clone(), all.clone())),
+        _ => None,
+    }
+}
+
+/// A prefix or a range of `nft -j`: `{"prefix": {"addr": ADDR, "len": N}}` or `{"range": [ADDR, ADDR]}`.
+fn nft_element(members: &[(String, Value)]) -> Option<String> {
+    match members {
+        [(addr, Value::Scalar(bits)), (len, Value::Scalar(length))]
+            if addr == "addr" && len == "len" && bits.parse::<IpAddr>().is_ok() =>
+        {
+            Some(format!("{bits}/{length}"))
+        }
+        [(prefix, Value::Element(text))] if prefix == "prefix" => Some(text.clone()),
+        [(range, Value::Addresses(ends))] if range == "range" => match &ends[..] {
+            [first, last] => Some(format!("{first}-{last}")),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

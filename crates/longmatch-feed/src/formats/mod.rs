@@ -131,7 +131,7 @@ const FORMATS: &[FormatInfo] = &[
     listing(Format::Cisco, &["cisco"], "Cisco IOS: prefix lists, and standard access lists without the entries that never match", "`list`, `action`, `ge`, `le`", cisco::LISTING),
     listing(Format::MikroTik, &["mikrotik"], "MikroTik: `/ip firewall address-list export`", "`list`, `comment`", mikrotik::LISTING),
     listing(Format::Nginx, &["nginx"], "nginx: `geo` blocks and files they include; `allow` and `deny`; `set_real_ip_from`", "`variable`, `value`", nginx::LISTING),
-    info(Format::Json, &["json", "ndjson"], "JSON, also a document a line: members of objects and elements of arrays", "the scalars of the object and of the objects around it; `list`: the name of the array"),
+    info(Format::Json, &["json", "ndjson"], "JSON, also a document a line: members of objects and elements of arrays; 'nft -j'", "the scalars of the object and of the objects around it; `list`: the name of the array"),
     info(Format::Routes, &["routes"], "'prefix next-hop', 'ip route', 'bgpdump -m', updates that begin with A or W", "`next_hop`, or `origin_as` of `bgpdump -m`"),
     info(Format::IpJson, &["ip-json"], "'ip -json route'", "`next_hop`"),
     info(Format::Mrt, &["mrt"], "MRT: TABLE_DUMP, TABLE_DUMP_V2, BGP4MP, with and without ADD-PATH", "`origin_as`, or the value that is asked for"),
