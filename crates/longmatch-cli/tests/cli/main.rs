@@ -4,8 +4,6 @@ mod annotate;
 mod common;
 mod compile;
 mod forward;
-#[cfg(unix)]
-mod guide;
 mod install;
 mod limits;
 mod load;
@@ -17,4 +15,6 @@ mod report;
 mod set;
 mod stat;
 mod traffic;
+#[cfg(unix)]
+mod transcripts;
 mod usage;
