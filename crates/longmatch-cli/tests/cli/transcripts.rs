@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::common::Dir;
 
@@ -20,9 +20,9 @@ macro_rules! pages {
 }
 
 pages! {
-    annotate_csv, annotate_json, annotate_text, compile, default_table, install, limits, load, lookup, lookup_columns,
-    lookup_prefix, measure, output_files, replay, report, report_counted, set, set_covered, set_diff, set_dump,
-    set_forms, stat, traffic, usage,
+    annotate_csv, annotate_json, annotate_text, auto, compile, compile_engines, default_table, install, limits,
+    limits_rows, load, lookup, lookup_columns, lookup_prefix, measure, output_files, replay, report, report_counted, set,
+    set_covered, set_diff, set_dump, set_forms, stat, traffic, usage,
     #[cfg(target_os = "linux")] full_disk, #[cfg(target_os = "linux")] forward,
     #[cfg(not(feature = "columnar"))] without_columnar, #[cfg(not(feature = "dpdk"))] without_dpdk,
 }
@@ -96,7 +96,7 @@ fn run(dir: &Dir, command: &str) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_longmatch")).parent().unwrap().display();
     let path = format!("{program}:{}", std::env::var("PATH").unwrap());
     let mut bash = Command::new("bash");
-    bash.args(["-o", "pipefail", "-c", command]).current_dir(dir.path("")).stdin(Stdio::null());
+    bash.args(["-o", "pipefail", "-c", command]).current_dir(dir.path(""));
     bash.envs([("PATH", &*path), ("HOME", &dir.path("")), ("LC_ALL", "C")]);
     let ended = bash.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").output().unwrap();
     let mut shown = String::new();
@@ -106,10 +106,8 @@ fn run(dir: &Dir, command: &str) -> String {
         for line in lines.filter(|line| !line.contains("built with debug assertions: ")) {
             shown += mark;
             for c in line.trim_end_matches('\n').chars() {
-                match c.is_control() && c != '\t' || c == '\u{feff}' {
-                    true => shown.extend(c.escape_default()),
-                    false => shown.push(c),
-                }
+                let escaped = c.is_control() && c != '\t' || c == '\u{feff}';
+                shown += &if escaped { c.escape_default().to_string() } else { c.to_string() };
             }
             shown += if line.ends_with('\n') { "\n" } else { "[no end of line]\n" };
         }
