@@ -2,19 +2,9 @@
 
 mod annotate;
 mod common;
-mod compile;
 mod forward;
-#[cfg(unix)]
-mod guide;
-mod install;
-mod limits;
-mod load;
-mod lookup;
 mod matrix;
-mod measure;
 mod replay;
 mod report;
-mod set;
-mod stat;
-mod traffic;
-mod usage;
+#[cfg(unix)]
+mod transcripts;

@@ -2,14 +2,13 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::fs::symlink;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
 use super::{SITES, sites};
-use crate::common::{Dir, longmatch, run, run_with};
+use crate::common::{Dir, longmatch};
 
 /// A running `annotate` whose input stays open.
 struct Running {
@@ -190,71 +189,4 @@ fn files_are_replaced_when_they_are_complete() {
     let ended = sites(&dir, &["--add", "asn", "-o", &out], "10.0.0.1\n");
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert_eq!((fs::read_to_string(&out).unwrap().as_str(), files()), ("10.0.0.1\t64500\n", 2));
-}
-
-/// Neither a name nor a link hides that the output is an input, or a table.
-#[test]
-fn no_command_overwrites_its_input() {
-    let dir = Dir::new();
-    let file = dir.file("in.csv", SITES);
-    let (soft, hard) = (dir.path("soft"), dir.path("hard"));
-    symlink(&file, &soft).unwrap();
-    fs::hard_link(&file, &hard).unwrap();
-    fs::create_dir(dir.path("report")).unwrap();
-    symlink(&file, dir.path("report/report.html")).unwrap();
-    let report = dir.path("report");
-    for output in [&file, &soft, &hard] {
-        let cases = [
-            vec!["annotate", "-r", &hard, "-o", output],
-            vec!["annotate", "-c", "network", &file, "-o", output],
-            vec!["compile", "-r", &file, "-o", output],
-            vec!["report", "-r", &file, "-o", &report],
-        ];
-        for args in cases {
-            let ended = run(&args);
-            assert_eq!(ended.code, 2, "{args:?}");
-            assert!(ended.stderr.contains("the output is the input"), "{args:?}: {}", ended.stderr);
-        }
-        for command in ["annotate -o", "compile -r - -o"] {
-            let script = format!("\"$0\" {command} \"$1\" < \"$2\"");
-            let exe = env!("CARGO_BIN_EXE_longmatch");
-            let ended = Command::new("bash").args(["-c", &script, exe, output, &file]).output();
-            let message = String::from_utf8(ended.unwrap().stderr).unwrap();
-            assert!(message.contains("the output is the input"), "{command}: {message}");
-        }
-        assert_eq!(fs::read_to_string(&file).unwrap(), SITES);
-    }
-    let script = "\"$0\" annotate -r \"$1\" -c network \"$1\" >> \"$1\"";
-    let exe = env!("CARGO_BIN_EXE_longmatch");
-    let ended = Command::new("bash").args(["-c", script, exe, &file]).output().unwrap();
-    assert_eq!(ended.status.code(), Some(2));
-    assert_eq!(fs::read_to_string(&file).unwrap(), SITES);
-}
-
-/// A pipe is written, not replaced by a file; so is a device.
-#[test]
-fn pipes_are_written_in_place() {
-    let dir = Dir::new();
-    let routes = dir.file("sites.csv", SITES);
-    let input = dir.file("in.txt", "10.0.0.1\n");
-    for args in [&["annotate", &input, "--add", "asn"][..], &["compile"]] {
-        let pipe = dir.path(args[0]);
-        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        let reader = std::thread::spawn({
-            let pipe = pipe.clone();
-            move || fs::read(pipe).unwrap()
-        });
-        let ended = run(&[args, &["-r", &routes, "-o", &pipe]].concat());
-        assert_eq!(ended.code, 0, "{}", ended.stderr);
-        let read = reader.join().unwrap();
-        match args[0] {
-            "annotate" => assert_eq!(read, b"10.0.0.1\t64500\n"),
-            _ => assert!(read.len() > 1000),
-        }
-        use std::os::unix::fs::FileTypeExt;
-        assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
-    }
-    let packed = run(&["compile", "-r", &routes, "-o", &dir.path("x.lm.zst")]);
-    assert!(packed.stderr.contains("never compressed"), "{}", packed.stderr);
-    assert_eq!(run_with(&["annotate", "-r", &routes, "-o", "/dev/null"], "10.0.0.1\n").code, 0);
 }
