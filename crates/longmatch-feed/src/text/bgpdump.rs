@@ -6,11 +6,11 @@
 //! (`LOCAL`) have no routes of a peer. With ADD-PATH, the first field ends with `_AP` and the path
 //! identifier follows the prefix.
 
-use super::error::LineError;
-use super::line::{DumpLine, Line, Rules, shorten, target};
+use super::line::{DumpLine, Line, Rules, target};
+use crate::error::{Problem, shorten};
 
 /// Parses a line that has at least one bar.
-pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineError> {
+pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, Problem> {
     let mut fields = line.split('|');
     let mut next = || fields.next().unwrap_or("");
     let (table, _time, action) = (next(), next(), next());
@@ -27,17 +27,17 @@ pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineErr
         ("BGP4MP_LOCAL" | "BGP4MP_ET_LOCAL", "A" | "W" | "STATE") => return Ok(Line::Nothing),
         _ => {
             let text = shorten(&format!("{}|…|{}", shorten(table), shorten(action)));
-            return Err(LineError::DumpKind { text });
+            return Err(Problem::DumpKind { text });
         }
     };
-    let peer = next().parse().map_err(|_| LineError::DumpPeer)?;
-    let asn = next().parse().map_err(|_| LineError::DumpPeer)?;
+    let peer = next().parse().map_err(|_| Problem::DumpPeer)?;
+    let asn = next().parse().map_err(|_| Problem::DumpPeer)?;
     let prefix = match next() {
-        "" => return Err(LineError::MissingPrefix),
+        "" => return Err(Problem::MissingPrefix),
         text => target(text, rules)?,
     };
     let path = match add_path {
-        true => Some(next().trim_ascii().parse().map_err(|_| LineError::DumpPath)?),
+        true => Some(next().trim_ascii().parse().map_err(|_| Problem::DumpPath)?),
         false => None,
     };
     let dump = DumpLine {
@@ -55,7 +55,7 @@ pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineErr
     }
     let (as_path, _origin, next_hop) = (next(), next(), next().trim_ascii());
     if next_hop.is_empty() || next_hop.contains(|c: char| c.is_ascii_whitespace()) {
-        return Err(LineError::MissingNextHop);
+        return Err(Problem::MissingNextHop);
     }
     let (_preference, _metric, communities) = (next(), next(), next());
     Ok(Line::Dump(DumpLine { next_hop: Some(next_hop), as_path, communities, ..dump }))
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use crate::route_value::RouteValue;
 
-    fn parse(line: &str) -> Result<Line<'_>, LineError> {
+    fn parse(line: &str) -> Result<Line<'_>, Problem> {
         super::super::parse::parse(line, Rules::default())
     }
 
@@ -121,10 +121,10 @@ mod tests {
         let withdrawal = "BGP4MP_AP|1|W|192.0.2.9|64500|10.0.0.0/8|4294967295";
         assert_eq!(with_path(withdrawal), (Some(u32::MAX), None, false));
         for line in ["BGP4MP_AP|1|W|192.0.2.9|64500|::/0", "BGP4MP_AP|1|W|192.0.2.9|64500|::/0|x"] {
-            assert_eq!(parse(line), Err(LineError::DumpPath), "{line}");
+            assert_eq!(parse(line), Err(Problem::DumpPath), "{line}");
         }
-        assert!(matches!(parse("X_AP|1|W|a|b"), Err(LineError::Prefix { .. })));
-        assert!(matches!(parse("BGP4MP_AP_AP|1|W|a|b"), Err(LineError::DumpKind { .. })));
+        assert!(matches!(parse("X_AP|1|W|a|b"), Err(Problem::Prefix { .. })));
+        assert!(matches!(parse("BGP4MP_AP_AP|1|W|a|b"), Err(Problem::DumpKind { .. })));
     }
 
     #[test]
@@ -133,8 +133,8 @@ mod tests {
         for end in 0..line.rfind("192.0.2.1").unwrap() {
             assert!(parse(&line[..end]).is_err() || end == 0, "{:?}", &line[..end]);
         }
-        assert!(matches!(parse("BGP4MP|1|X|a|b"), Err(LineError::DumpKind { .. })));
-        assert!(matches!(parse("BGP4MP|1|A|a|1|::/0|||x"), Err(LineError::DumpPeer)));
-        assert!(matches!(parse("BGP4MP|1|A|::1|x|::/0|||x"), Err(LineError::DumpPeer)));
+        assert!(matches!(parse("BGP4MP|1|X|a|b"), Err(Problem::DumpKind { .. })));
+        assert!(matches!(parse("BGP4MP|1|A|a|1|::/0|||x"), Err(Problem::DumpPeer)));
+        assert!(matches!(parse("BGP4MP|1|A|::1|x|::/0|||x"), Err(Problem::DumpPeer)));
     }
 }

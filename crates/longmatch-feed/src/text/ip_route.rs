@@ -8,9 +8,9 @@
 
 use std::net::IpAddr;
 
-use super::error::LineError;
-use super::line::{Line, Rules, end, shorten, target, word};
+use super::line::{Line, Rules, end, target, word};
 use super::linux::{Hop, Hops, IpRoute, Preference, Target};
+use crate::error::{Problem, shorten};
 use crate::options::IpFamily;
 
 /// Words that may follow the prefix.
@@ -56,7 +56,7 @@ pub(crate) fn parse_by_first_word<'a>(
     first: &'a str,
     rest: &'a str,
     rules: Rules,
-) -> Result<Option<Line<'a>>, LineError> {
+) -> Result<Option<Line<'a>>, Problem> {
     let line = match first {
         "default" => parse_default(rest, rules)?,
         "nexthop" => next_hop(rest)?,
@@ -79,22 +79,22 @@ pub(crate) fn parse_by_first_word<'a>(
 }
 
 /// Parses the words after the prefix.
-pub(crate) fn parse_route(target: Target, rest: &str) -> Result<Line<'_>, LineError> {
+pub(crate) fn parse_route(target: Target, rest: &str) -> Result<Line<'_>, Problem> {
     let mut route = IpRoute::new(target);
     attributes(rest, &mut route)?;
     Ok(Line::Route(route))
 }
 
 /// The target after a route type.
-fn typed_target(rest: &str, rules: Rules) -> Result<(Target, &str), LineError> {
+fn typed_target(rest: &str, rules: Rules) -> Result<(Target, &str), Problem> {
     match word(rest) {
-        ("", _) => Err(LineError::MissingPrefix),
+        ("", _) => Err(Problem::MissingPrefix),
         ("default", rest) => Ok((Target::Default, rest)),
         (text, rest) => Ok((Target::Prefix(target(text, rules)?), rest)),
     }
 }
 
-fn parse_default(rest: &str, rules: Rules) -> Result<Line<'_>, LineError> {
+fn parse_default(rest: &str, rules: Rules) -> Result<Line<'_>, Problem> {
     let (first, tail) = word(rest);
     if first.is_empty() || first.starts_with('#') {
         // The next hops may be on the following lines.
@@ -106,16 +106,16 @@ fn parse_default(rest: &str, rules: Rules) -> Result<Line<'_>, LineError> {
     // `default next-hop` without any keyword is a plain line. Neighbouring lines do not show its
     // family: only the output of `ip` lists the families separately.
     end(tail)?;
-    let family = family_of(first).or(rules.default_family).ok_or(LineError::DefaultFamily)?;
+    let family = family_of(first).or(rules.default_family).ok_or(Problem::DefaultFamily)?;
     Ok(Line::Announce(family.default_prefix(), first))
 }
 
 /// Parses the words after `nexthop`.
-fn next_hop(rest: &str) -> Result<Line<'_>, LineError> {
+fn next_hop(rest: &str) -> Result<Line<'_>, Problem> {
     let mut route = IpRoute::new(Target::Default);
     attributes(rest, &mut route)?;
     match route.hops.all {
-        0 => Err(LineError::MissingNextHop),
+        0 => Err(Problem::MissingNextHop),
         _ => Ok(Line::NextHops(route.hops)),
     }
 }
@@ -149,7 +149,7 @@ pub(crate) fn is_any_service(value: &str) -> bool {
 }
 
 /// Parses the attributes of a route or of a next hop. Ignores unknown attributes and their values.
-fn attributes<'a>(rest: &'a str, route: &mut IpRoute<&'a str>) -> Result<(), LineError> {
+fn attributes<'a>(rest: &'a str, route: &mut IpRoute<&'a str>) -> Result<(), Problem> {
     let mut hop = Hop::default();
     // Attributes of an encapsulation have the same names as attributes of a route.
     let mut encap = false;
@@ -162,7 +162,7 @@ fn attributes<'a>(rest: &'a str, route: &mut IpRoute<&'a str>) -> Result<(), Lin
             }
             "dev" => {
                 encap = false;
-                hop.device = Some(words.next().ok_or(LineError::MissingNextHop)?);
+                hop.device = Some(words.next().ok_or(Problem::MissingNextHop)?);
             }
             "nexthop" => {
                 encap = false;
@@ -172,7 +172,7 @@ fn attributes<'a>(rest: &'a str, route: &mut IpRoute<&'a str>) -> Result<(), Lin
             "encap" => encap = true,
             _ if encap => {}
             "dead" => hop.dead = true,
-            "from" => return Err(LineError::SourceRoute),
+            "from" => return Err(Problem::SourceRoute),
             "metric" => route.metric = Some(number("metric", words.next())?),
             "weight" => hop.weight = number("weight", words.next())?,
             "table" => route.table = Some(value("table", words.next())?),
@@ -199,33 +199,33 @@ fn gateway<'a>(
     words: &mut impl Iterator<Item = &'a str>,
     hop: &mut Hop<&'a str>,
     route: &mut IpRoute<&'a str>,
-) -> Result<(), LineError> {
-    let first = words.next().ok_or(LineError::MissingNextHop)?;
+) -> Result<(), Problem> {
+    let first = words.next().ok_or(Problem::MissingNextHop)?;
     let (gateway, family) = match first {
         "inet" => (words.next(), Some(IpFamily::V6)),
         "inet6" => (words.next(), Some(IpFamily::V4)),
         addr => (Some(addr), family_of(addr)),
     };
-    hop.gateway = Some(gateway.ok_or(LineError::MissingNextHop)?);
+    hop.gateway = Some(gateway.ok_or(Problem::MissingNextHop)?);
     // A gateway shows the family more reliably than any other attribute.
     route.hops.family = family.or(route.hops.family);
     Ok(())
 }
 
-fn value<'a>(name: &'static str, value: Option<&'a str>) -> Result<&'a str, LineError> {
-    value.ok_or_else(|| LineError::Attribute { name, value: String::new() })
+fn value<'a>(name: &'static str, value: Option<&'a str>) -> Result<&'a str, Problem> {
+    value.ok_or(Problem::NoValue { name })
 }
 
-fn number(name: &'static str, text: Option<&str>) -> Result<u32, LineError> {
+fn number(name: &'static str, text: Option<&str>) -> Result<u32, Problem> {
     let text = value(name, text)?;
-    text.parse().map_err(|_| LineError::Attribute { name, value: shorten(text) })
+    text.parse().map_err(|_| Problem::Attribute { name, value: shorten(text) })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Line<'_>, LineError> {
+    fn parse(line: &str) -> Result<Line<'_>, Problem> {
         super::super::parse::parse(line, Rules::default())
     }
 
@@ -296,10 +296,10 @@ mod tests {
         assert_eq!(parse("default 10.0.0.1 # why"), announce("0.0.0.0/0", "10.0.0.1"));
         assert_eq!(parse("default ::1"), announce("::/0", "::1"));
         assert_eq!(parse("default fe80::1%eth0"), announce("::/0", "fe80::1%eth0"));
-        assert_eq!(parse("default office"), Err(LineError::DefaultFamily));
+        assert_eq!(parse("default office"), Err(Problem::DefaultFamily));
         let rules = Rules { default_family: Some(IpFamily::V6), ..Rules::default() };
         assert_eq!(super::super::parse::parse("default office", rules), announce("::/0", "office"));
-        assert!(matches!(parse("default a b"), Err(LineError::Trailing { .. })));
+        assert!(matches!(parse("default a b"), Err(Problem::Trailing { .. })));
     }
 
     #[test]
@@ -362,13 +362,13 @@ mod tests {
             "10.0.0.0/8 proto x dev",
             "nexthop weight 1",
         ] {
-            assert_eq!(parse(line), Err(LineError::MissingNextHop), "{line:?}");
+            assert_eq!(parse(line), Err(Problem::MissingNextHop), "{line:?}");
         }
-        assert_eq!(parse("blackhole"), Err(LineError::MissingPrefix));
-        assert_eq!(parse("local"), Err(LineError::MissingPrefix));
+        assert_eq!(parse("blackhole"), Err(Problem::MissingPrefix));
+        assert_eq!(parse("local"), Err(Problem::MissingPrefix));
         assert_eq!(
             parse("::/0 from 2001:db8::/32 via fe80::1 dev eth0"),
-            Err(LineError::SourceRoute)
+            Err(Problem::SourceRoute)
         );
     }
 }

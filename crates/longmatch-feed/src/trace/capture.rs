@@ -4,7 +4,7 @@ use super::collect::PacketSink;
 use super::report::TraceFormat;
 use super::{pcap, pcapng};
 use crate::decompress::{Codec, explain};
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Problem};
 use crate::input::Input;
 
 /// Bytes that determine the format.
@@ -22,7 +22,7 @@ pub(super) fn read_capture(
     let end = match format {
         TraceFormat::Pcap => pcap::read(input, limit, sink),
         TraceFormat::PcapNg => pcapng::read(input, limit, sink),
-        TraceFormat::List => Err(FeedError::at(Place::Byte(0), Problem::NoCapture)),
+        TraceFormat::List => Err(FeedError::byte(0, Problem::NoCapture)),
     };
     sink.report().bytes = input.received();
     // An error of the stream explains more than a truncated packet or block. The input has one only

@@ -3,10 +3,9 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use super::error::TraceError;
 use super::link::{Found, Link};
 use super::report::TraceReport;
-use crate::error::FeedError;
+use crate::error::{FeedError, Problem};
 use crate::options::Options;
 
 /// A packet of a capture.
@@ -22,7 +21,7 @@ pub(super) struct Captured<'a> {
 
 /// The receiver of a capture's packets.
 pub(super) trait PacketSink {
-    fn packet(&mut self, packet: Captured<'_>) -> Result<(), TraceError>;
+    fn packet(&mut self, packet: Captured<'_>) -> Result<(), Problem>;
 
     /// Whether it takes no more packets.
     fn is_stopped(&self) -> bool;
@@ -102,7 +101,7 @@ impl<'t> Collector<'t> {
 impl PacketSink for Collector<'_> {
     /// Adds the destination of a packet.
     #[inline]
-    fn packet(&mut self, packet: Captured<'_>) -> Result<(), TraceError> {
+    fn packet(&mut self, packet: Captured<'_>) -> Result<(), Problem> {
         match packet.link.addresses(packet.bytes) {
             None => self.trace.report.truncated += 1,
             Some(Found::Other) => self.trace.report.other_protocols += 1,

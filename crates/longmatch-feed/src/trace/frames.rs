@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use super::capture::{HEAD_LEN, find_format, read_capture};
 use super::collect::{Captured, PacketSink};
-use super::error::TraceError;
 use super::link::{Found, Link};
 use super::report::{TraceFormat, TraceReport};
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Problem};
 use crate::options::Options;
 use crate::source::{Opened, open, open_input};
 
@@ -122,7 +121,7 @@ fn read_all(
     input.fill(HEAD_LEN);
     let format = match find_format(input.window()) {
         Some(TraceFormat::List) | None => {
-            return Err(FeedError::at(Place::Byte(0), Problem::NoCapture));
+            return Err(FeedError::byte(0, Problem::NoCapture));
         }
         Some(format) => format,
     };
@@ -138,10 +137,10 @@ struct FrameSink<T> {
 }
 
 impl<T: FnMut(Frame<'_>) -> ControlFlow<()>> PacketSink for FrameSink<T> {
-    fn packet(&mut self, packet: Captured<'_>) -> Result<(), TraceError> {
+    fn packet(&mut self, packet: Captured<'_>) -> Result<(), Problem> {
         let Captured { link, time, original_len, bytes } = packet;
         if link != Link::Ethernet {
-            return Err(TraceError::NotEthernet);
+            return Err(Problem::NotEthernet);
         }
         self.report.packets += 1;
         self.report.stopped |= (self.take)(Frame { time, original_len, bytes }).is_break();
@@ -168,7 +167,7 @@ struct AddressSink<T> {
 }
 
 impl<T: FnMut(Packet) -> ControlFlow<()>> PacketSink for AddressSink<T> {
-    fn packet(&mut self, packet: Captured<'_>) -> Result<(), TraceError> {
+    fn packet(&mut self, packet: Captured<'_>) -> Result<(), Problem> {
         let time = packet.time;
         let (source, destination) = match packet.link.addresses(packet.bytes) {
             Some(Found::Ipv4(source, destination)) => {

@@ -6,9 +6,8 @@
 
 mod capture;
 mod collect;
-pub(crate) mod error;
 mod frames;
-mod link;
+pub(crate) mod link;
 mod list;
 mod pcap;
 mod pcapng;
@@ -21,7 +20,7 @@ pub use self::collect::Trace;
 pub use self::frames::{Frame, Packet, frames, packets};
 pub use self::report::{TraceFormat, TraceReport};
 
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Problem};
 use crate::options::Options;
 use crate::source::{Opened, open, open_input};
 use capture::{HEAD_LEN, find_format, read_capture};
@@ -99,7 +98,7 @@ fn read(reader: impl Read, options: &Options, trace: &mut Trace) -> Result<(), F
             return end;
         }
         Some(format) => read_capture(&mut input, format, codec, limits.record, collector),
-        None => Err(FeedError::at(Place::Byte(0), Problem::UnknownTrace)),
+        None => Err(FeedError::byte(0, Problem::UnknownTrace)),
     };
     trace.report.input_bytes = taken.get();
     end
