@@ -61,6 +61,7 @@ const FEED: Crate = Crate {
     modules: &[
         ("address_text", 0),
         ("printable", 0),
+        ("codec", 0),
         ("input", 0),
         ("paths", 0),
         ("sink", 0),
@@ -71,6 +72,7 @@ const FEED: Crate = Crate {
         ("option_values", 1),
         ("scan", 1),
         ("route_value", 2),
+        ("error", 3),
         ("data::key", 4),
         ("entries", 5),
         ("formats", 5),
@@ -78,7 +80,6 @@ const FEED: Crate = Crate {
         ("decompress", 7),
         ("peers", 7),
         ("stream", 8),
-        ("error", 8),
         ("report", 9),
         ("source", 9),
         ("text", 10),

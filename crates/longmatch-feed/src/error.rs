@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use longmatch::ParsePrefixError;
 use longmatch::table::{ColumnError, ColumnType};
 
-use crate::decompress::StreamError;
+use crate::codec::Codec;
 use crate::option_values::PeerSelector;
 use crate::printable::printable;
 use crate::route_value::RouteValue;
@@ -158,6 +158,11 @@ problems! {
             link::EXPECTED;
     }
     End {
+        Read(error: io::Error) = "cannot be read: {error}";
+        Compressed { codec: Codec, error: io::Error } = "the {codec} data is damaged or cut off: {error}";
+        /// The data decompresses to implausibly many bytes.
+        Bomb { ratio: u64 } = "the data decompresses to more than {ratio} times its size: if it is genuine, decompress \
+            the file first";
         Json { text: String } = "the JSON cannot be read: {}", printable(text);
         Mmdb { text: String } = "the MaxMind DB cannot be read: {}", shorten(text).escape_debug();
         RecordCutOff { needed: usize, have: usize } =
@@ -175,8 +180,10 @@ problems! {
     }
     Failure {
         Open(error: io::Error) = "cannot be opened: {error}";
-        /// Damage of a stream ends a lenient load.
-        Stream(error: StreamError) = "{error}";
+        UnknownCodec { name: &'static str } =
+            "{name} is not supported: decompress the file first, or use gzip, bzip2, zstd or xz";
+        /// The decompressed data is itself compressed.
+        Nested { outer: Codec, inner: &'static str } = "{inner} data inside {outer} data: decompress the file once";
         /// The input is not a regular file.
         TooLarge { limit: u64 } = "the input is not a regular file and is longer than the limit of {limit} bytes in \
             memory: save it to a file and load that";
@@ -241,10 +248,7 @@ impl Problem {
 
     /// Whether the input is damaged: a lenient load keeps the rows before the damage.
     pub(crate) fn is_damage(&self) -> bool {
-        match self {
-            Self::Stream(error) => error.is_damage(),
-            problem => problem.after() != After::Failure,
-        }
+        self.after() != After::Failure
     }
 }
 
@@ -264,14 +268,9 @@ impl FeedError {
         Self::at(Place::Line(number), problem)
     }
 
-    /// An error of the record, field, packet or block at this byte.
+    /// An error of the record, packet, block or stream at this byte.
     pub(crate) fn byte(offset: u64, problem: Problem) -> Self {
         Self::at(Place::Byte(offset), problem)
-    }
-
-    /// An error of the stream after this many decompressed bytes.
-    pub(crate) fn stream(offset: u64, error: StreamError) -> Self {
-        Self::byte(offset, Problem::Stream(error))
     }
 
     /// The error of an input with damage of which nothing else was read.
@@ -321,8 +320,7 @@ impl fmt::Display for FeedError {
 impl std::error::Error for Problem {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Open(error) => Some(error),
-            Self::Stream(error) => Some(error),
+            Self::Open(error) | Self::Read(error) | Self::Compressed { error, .. } => Some(error),
             Self::Prefix { error, .. } | Self::Cell { error: Some(error), .. } => Some(error),
             Self::Column(error) => Some(error),
             Self::Sink(error) => Some(&**error),

@@ -97,6 +97,7 @@
 #![forbid(unsafe_code)]
 
 mod address_text;
+mod codec;
 mod data;
 mod decompress;
 mod entries;
@@ -126,7 +127,7 @@ mod text;
 mod trace;
 
 pub use address_text::{parse_ip, parse_ipv4, parse_ipv6};
-pub use decompress::{Codec, StreamError};
+pub use codec::Codec;
 pub use entries::ListEntries;
 pub use error::{FeedError, Place, Problem};
 pub use formats::{Format, FormatInfo};

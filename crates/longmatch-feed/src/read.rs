@@ -12,7 +12,6 @@ use std::rc::Rc;
 use longmatch::IpPrefix;
 
 use crate::data::{self, Store};
-use crate::decompress::StreamError;
 use crate::error::{FeedError, Problem};
 use crate::formats::Format;
 use crate::list;
@@ -90,8 +89,8 @@ pub(crate) fn reader(
         let problem = Problem::TooLarge { limit: limits.spool };
         return Err(FeedError::whole(problem).named(name));
     }
-    let failure = failure
-        .map(|error| FeedError::stream(bytes.len() as u64, StreamError::Read(error)).named(name));
+    let failure =
+        failure.map(|error| FeedError::byte(bytes.len() as u64, Problem::Read(error)).named(name));
     if let Some(error) = failure {
         if !options.lenient {
             return Err(error);
@@ -160,8 +159,13 @@ fn reported(
 
 /// Adds the recognised format to an error of rows.
 fn read_as(error: FeedError, report: &Report) -> FeedError {
-    use Problem::{Open, Sink, Stream, TooLarge};
-    let of_rows = !matches!(error.problem, Open(_) | Sink(_) | Stream(_) | TooLarge { .. })
+    use Problem::{Bomb, Compressed, Open, Read, Sink, TooLarge};
+    let of_stream = matches!(
+        error.problem,
+        Open(_) | Read(_) | Compressed { .. } | Bomb { .. } | TooLarge { .. }
+    );
+    let of_rows = !of_stream
+        && !matches!(error.problem, Sink(_))
         && !report.read_as.is_empty()
         && !report.format.has_routes();
     FeedError { read_as: of_rows.then(|| report.read_as.clone()), ..error }

@@ -146,7 +146,7 @@ pub(crate) fn recognise_text(
     if have == 0
         && let Some(error) = input.take_error()
     {
-        return Err(FeedError::stream(0, explain(error, opened.codec)));
+        return Err(FeedError::byte(0, explain(error, opened.codec)));
     }
     let head = &input.window()[..have.min(LOOKAHEAD)];
     let is_binary = head[..head.len().min(mrt::HEADER_LEN)].contains(&0)

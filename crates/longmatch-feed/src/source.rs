@@ -9,7 +9,8 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::decompress::{Codec, MAGIC_LEN, decode, explain, refuse_nested};
+use crate::codec::{Codec, MAGIC_LEN};
+use crate::decompress::{decode, explain, refuse_nested};
 use crate::error::{FeedError, Problem};
 use crate::input::Input;
 use crate::options::{Limits, Options};
@@ -48,12 +49,11 @@ impl<'a> Job<'a> {
 
 /// Detects the compression of a stream and decompresses it.
 pub(crate) fn open<'a>(raw: Box<dyn Read + 'a>, limits: Limits) -> Result<Opened<'a>, FeedError> {
-    let whole = |error| FeedError::whole(Problem::Stream(error));
-    let decoded = decode(raw, limits).map_err(whole)?;
+    let decoded = decode(raw, limits).map_err(FeedError::whole)?;
     let mut input = Input::new(decoded.reader);
     if let Some(codec) = decoded.codec {
         input.fill(MAGIC_LEN);
-        refuse_nested(codec, input.window()).map_err(whole)?;
+        refuse_nested(codec, input.window()).map_err(FeedError::whole)?;
     }
     Ok(Opened { input, codec: decoded.codec, taken: decoded.taken })
 }
@@ -94,7 +94,7 @@ pub(crate) fn whole(opened: &mut Opened<'_>, limit: u64) -> Result<Vec<u8>, Feed
         input.consume(len);
     }
     match input.take_error() {
-        Some(error) => Err(FeedError::stream(bytes.len() as u64, explain(error, opened.codec))),
+        Some(error) => Err(FeedError::byte(bytes.len() as u64, explain(error, opened.codec))),
         None => Ok(bytes),
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn load(
             Err(RowError::Row(error)) => Err(error),
             Err(RowError::Io(error)) => {
                 let error = explain(error, opened.codec);
-                break Err(FeedError::stream(rows.lines().input().received(), error));
+                break Err(FeedError::byte(rows.lines().input().received(), error));
             }
         };
         match result {

@@ -57,7 +57,7 @@ fn blocks(
         }
         if let Some(error) = input.take_error() {
             // The bytes after the last line end are no line.
-            return Err(FeedError::stream(input.received(), explain(error, opened.codec)));
+            return Err(FeedError::byte(input.received(), explain(error, opened.codec)));
         }
         if whole == 0 {
             report.lines += 1;

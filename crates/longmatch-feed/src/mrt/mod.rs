@@ -106,7 +106,7 @@ fn pass(
     report.input_bytes = taken.get();
     // An error of the stream explains more than a truncated record.
     match input.take_error() {
-        Some(error) if end.is_err() => Err(FeedError::stream(report.bytes, explain(error, codec))),
+        Some(error) if end.is_err() => Err(FeedError::byte(report.bytes, explain(error, codec))),
         _ => end,
     }
 }

@@ -16,7 +16,8 @@ use super::line::{Rules, target};
 use super::lines::BOM;
 use super::linux::{Hop, Hops, IpRoute, Linux, Preference, Target};
 use super::output::Output;
-use crate::decompress::{Codec, explain};
+use crate::codec::Codec;
+use crate::decompress::explain;
 use crate::error::{FeedError, Place, Problem};
 use crate::input::Input;
 use crate::options::IpFamily;
@@ -202,9 +203,7 @@ impl Ended {
         match self.end {
             Ok(()) => Ok(()),
             Err(Failure::Caller(error) | Failure::Json(error)) => Err(error),
-            Err(Failure::Stream(error)) => {
-                Err(FeedError::stream(self.bytes, explain(error, codec)))
-            }
+            Err(Failure::Stream(error)) => Err(FeedError::byte(self.bytes, explain(error, codec))),
         }
     }
 }

@@ -3,7 +3,8 @@
 use super::collect::PacketSink;
 use super::report::TraceFormat;
 use super::{pcap, pcapng};
-use crate::decompress::{Codec, explain};
+use crate::codec::Codec;
+use crate::decompress::explain;
 use crate::error::{FeedError, Problem};
 use crate::input::Input;
 
@@ -28,7 +29,7 @@ pub(super) fn read_capture(
     // An error of the stream explains more than a truncated packet or block. The input has one only
     // if the reader requested bytes after it.
     match input.take_error() {
-        Some(error) => Err(FeedError::stream(input.received(), explain(error, codec))),
+        Some(error) => Err(FeedError::byte(input.received(), explain(error, codec))),
         None => end,
     }
 }

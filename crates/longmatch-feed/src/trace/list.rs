@@ -1,7 +1,8 @@
 //! Lists of addresses, one per line.
 
 use super::collect::{Collector, PacketSink};
-use crate::decompress::{Codec, explain};
+use crate::codec::Codec;
+use crate::decompress::explain;
 use crate::error::FeedError;
 use crate::input::Input;
 use crate::text::{Lines, LinesError, parse_address};
@@ -37,7 +38,7 @@ fn read_lines(
             },
             Err(LinesError::Line(error)) => Err(error),
             Err(LinesError::Io(error)) => {
-                return Err(FeedError::stream(lines.input().received(), explain(error, codec)));
+                return Err(FeedError::byte(lines.input().received(), explain(error, codec)));
             }
         };
         let taken = address.map(|address| collector.address(address));
