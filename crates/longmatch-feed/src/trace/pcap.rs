@@ -5,7 +5,7 @@ use std::time::Duration;
 use pcap_parser::nom;
 use pcap_parser::{PcapHeader, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header};
 
-use super::collect::{Captured, PacketSink};
+use super::collect::{Captured, Receiver, Take};
 use super::link::Link;
 use crate::error::{FeedError, Problem};
 use crate::input::Input;
@@ -32,13 +32,13 @@ pub(super) fn looks_like(head: &[u8]) -> bool {
 pub(super) fn read(
     input: &mut Input<'_>,
     limit: usize,
-    sink: &mut impl PacketSink,
+    receiver: &mut Receiver<impl Take>,
 ) -> Result<(), FeedError> {
     let header = header(input)?;
     let link = link(&header).map_err(|error| FeedError::byte(0, error))?;
     let fraction = if header.is_nanosecond_precision() { 1 } else { 1_000 };
     let parse = if header.is_bigendian() { parse_pcap_frame_be } else { parse_pcap_frame };
-    while !sink.is_stopped() {
+    while !receiver.report.stopped {
         let window = input.window();
         match parse(window) {
             Ok((rest, packet)) => {
@@ -46,7 +46,7 @@ pub(super) fn read(
                 let time =
                     Duration::from_secs(packet.ts_sec.into()) + Duration::from_nanos(nanoseconds);
                 let (original_len, bytes) = (packet.origlen, packet.data);
-                let taken = sink.packet(Captured { link, time, original_len, bytes });
+                let taken = receiver.packet(Captured { link, time, original_len, bytes });
                 let used = window.len() - rest.len();
                 taken.map_err(|error| FeedError::byte(input.offset(), error))?;
                 input.consume(used);

@@ -11,7 +11,7 @@ use pcap_parser::{
     Block, InterfaceDescriptionBlock, SectionHeaderBlock, parse_block_be, parse_block_le,
 };
 
-use super::collect::{Captured, PacketSink};
+use super::collect::{Captured, Receiver, Take};
 use super::link::Link;
 use super::pcap::cut_off;
 use crate::error::{FeedError, Problem};
@@ -37,10 +37,10 @@ pub(super) fn looks_like(head: &[u8]) -> bool {
 pub(super) fn read(
     input: &mut Input<'_>,
     limit: usize,
-    sink: &mut impl PacketSink,
+    receiver: &mut Receiver<impl Take>,
 ) -> Result<(), FeedError> {
     let mut section = Section { big_endian: false, interfaces: Vec::new() };
-    while !sink.is_stopped() {
+    while !receiver.report.stopped {
         if input.fill(BLOCK_LEN) == 0 {
             break;
         }
@@ -59,12 +59,12 @@ pub(super) fn read(
             if input.fill(head.len) < head.len {
                 return Err(cut_off(input, head.len));
             }
-            let result = section.block(head, &input.window()[..head.len], sink);
-            sink.pass(result.map_err(|error| FeedError::byte(start, error)))?;
+            let result = section.block(head, &input.window()[..head.len], receiver);
+            receiver.pass(result.map_err(|error| FeedError::byte(start, error)))?;
             input.consume(head.len);
         } else {
-            sink.report().skipped_blocks += 1;
-            sink.report().obsolete_packets += u64::from(head.kind == OBSOLETE_PACKET);
+            receiver.report.skipped_blocks += 1;
+            receiver.report.obsolete_packets += u64::from(head.kind == OBSOLETE_PACKET);
             let have = input.skip(head.len);
             if have < head.len {
                 return Err(FeedError::byte(
@@ -141,7 +141,7 @@ impl Section {
         &mut self,
         head: Head,
         bytes: &[u8],
-        sink: &mut impl PacketSink,
+        receiver: &mut Receiver<impl Take>,
     ) -> Result<(), Problem> {
         let first = head.len as u32;
         let last = bytes.last_chunk().map_or(0, |last| self.number(*last));
@@ -161,14 +161,14 @@ impl Section {
                 let link = interface.known(packet.if_id)?;
                 let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
                 let (time, original_len) = (interface.time(ticks), packet.origlen);
-                sink.packet(Captured { link, time, original_len, bytes: packet.packet_data() })
+                receiver.packet(Captured { link, time, original_len, bytes: packet.packet_data() })
             }
             Block::SimplePacket(packet) => {
                 let interface = self.interface(0)?;
                 let link = interface.known(0)?;
                 let (time, original_len) = (Duration::ZERO, packet.origlen);
                 let bytes = interface.snapped(packet.packet_data());
-                sink.packet(Captured { link, time, original_len, bytes })
+                receiver.packet(Captured { link, time, original_len, bytes })
             }
             _ => Ok(()),
         }
