@@ -109,11 +109,6 @@ impl<S> Hops<S> {
         self.dead = self.dead.saturating_add(later.dead);
         self.family = self.family.or(later.family);
     }
-
-    #[cfg(test)]
-    pub(crate) fn best(self) -> Option<S> {
-        self.best.map(|(_, text)| text)
-    }
 }
 
 /// A route as `ip` prints it, with borrowed or owned text.

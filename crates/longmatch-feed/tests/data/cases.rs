@@ -63,10 +63,19 @@ impl Case {
     fn result(&self, command: &str) -> String {
         let (bytes, mut words) = (self.bytes(), command.split_ascii_whitespace());
         let reader = words.next().unwrap();
-        let dressed = words.clone().any(|word| word == "dressed");
-        let options = options(words.filter(|word| *word != "dressed"));
+        let (flags, words): (Vec<_>, Vec<_>) =
+            words.partition(|word| matches!(*word, "each" | "dressed"));
+        let options = options(words.into_iter());
+        if flags.contains(&"each") {
+            let result = |line| {
+                let (rows, report) = read(reader, line, &options);
+                let said = report.lines().filter(|line| !line.starts_with('='));
+                rows.lines().chain(said).collect::<Vec<_>>().join(" | ") + "\n"
+            };
+            return bytes.split_inclusive(|byte| *byte == b'\n').map(result).collect();
+        }
         let (rows, report) = read(reader, &bytes, &options);
-        for bytes in if dressed { dresses(&bytes) } else { Vec::new() } {
+        for bytes in if flags.contains(&"dressed") { dresses(&bytes) } else { Vec::new() } {
             assert_eq!(read(reader, &bytes, &options).0, rows, "{}", bytes.escape_ascii());
         }
         rows + &report
