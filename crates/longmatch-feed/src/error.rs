@@ -332,7 +332,7 @@ impl std::error::Error for Problem {
 
 impl std::error::Error for FeedError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.problem)
+        std::error::Error::source(&self.problem)
     }
 }
 
