@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use longmatch::file::FileError;
 use longmatch::{ParsePrefixError, PrefixError};
 use longmatch_bench::ThreadError;
-use longmatch_feed::{DataError, FeedError, LineError, Problem, printable};
+use longmatch_feed::{FeedError, Problem, printable};
 
 /// Status of a command that did its work. Scripts rely on the codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,24 +124,18 @@ pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
         problem => problem,
     };
     match problem {
-        Problem::Line(LineError::DefaultFamily) if advice.families => ", or give -4 or -6",
-        Problem::Line(LineError::Prefix {
-            error: ParsePrefixError::Prefix(PrefixError::HostBits { .. }),
+        Problem::DefaultFamily if advice.families => ", or give -4 or -6",
+        Problem::Prefix {
+            error: ParsePrefixError::Prefix(PrefixError::HostBits { .. }), ..
+        }
+        | Problem::Cell {
+            error: Some(ParsePrefixError::Prefix(PrefixError::HostBits { .. })),
             ..
-        }) => HOST_BITS,
-        Problem::Data {
-            error:
-                DataError::Prefix {
-                    error: Some(ParsePrefixError::Prefix(PrefixError::HostBits { .. })),
-                    ..
-                },
-            ..
-        } => HOST_BITS,
-        Problem::Line(LineError::NetworkBits { .. }) => HOST_BITS,
-        Problem::Data {
-            error: DataError::RangeOrNextHop { .. } | DataError::LengthOrNextHop { .. },
-            ..
-        } => " (--prefix-column 1,2 or --format routes)",
+        }
+        | Problem::NetworkBits { .. } => HOST_BITS,
+        Problem::RangeOrNextHop { .. } | Problem::LengthOrNextHop { .. } => {
+            " (--prefix-column 1,2 or --format routes)"
+        }
         _ if error.is_damage() && advice.lenient => " (--lenient keeps the undamaged part)",
         _ => "",
     }
@@ -158,4 +152,4 @@ macro_rules! from_displayed {
     )*};
 }
 
-from_displayed!(LineError);
+from_displayed!(Problem);

@@ -4,7 +4,6 @@
 //! is refused.
 
 use std::cell::Cell;
-use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -13,38 +12,9 @@ use lzma_rust2::XzReader;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
+use crate::codec::{Codec, MAGIC_LEN, Magic, magic};
+use crate::error::Problem;
 use crate::options::Limits;
-
-/// Compression format of an input.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
-pub enum Codec {
-    /// gzip, any number of members.
-    Gzip,
-    /// bzip2, any number of streams.
-    Bzip2,
-    /// Zstandard, any number of frames.
-    Zstd,
-    /// xz, any number of streams.
-    Xz,
-}
-
-impl Codec {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Gzip => "gzip",
-            Self::Bzip2 => "bzip2",
-            Self::Zstd => "zstd",
-            Self::Xz => "xz",
-        }
-    }
-}
-
-impl fmt::Display for Codec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// Memory limit of an xz decoder in KiB: twice the dictionary of `xz -9`. The decoder reserves its
 /// dictionary, whose size the file names, before it reads the data.
@@ -68,101 +38,6 @@ pub(crate) fn xz_reader<R: Read>(source: R) -> XzReader<R> {
     XzReader::new_mem_limit(source, true, XZ_MEMORY)
 }
 
-/// Error of the stream that an input is read from.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum StreamError {
-    /// Reading failed.
-    Read(io::Error),
-    /// The compressed data is damaged or cut off.
-    Compressed {
-        /// The compression.
-        codec: Codec,
-        /// The error of the decompressor.
-        error: io::Error,
-    },
-    /// The data is compressed in a way that is not supported.
-    UnknownCodec {
-        /// The format's name.
-        name: &'static str,
-    },
-    /// The decompressed data is itself compressed.
-    Nested {
-        /// The outer compression.
-        outer: Codec,
-        /// The name of the inner one.
-        inner: &'static str,
-    },
-    /// The decompressed data is implausibly long.
-    Bomb {
-        /// Bytes of output per byte of input, at least.
-        ratio: u64,
-    },
-}
-
-impl StreamError {
-    /// Whether the stream is damaged. A lenient load keeps the routes before the damage.
-    pub(crate) fn is_damage(&self) -> bool {
-        matches!(self, Self::Read(_) | Self::Compressed { .. } | Self::Bomb { .. })
-    }
-}
-
-impl fmt::Display for StreamError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read(error) => write!(f, "cannot be read: {error}"),
-            Self::Compressed { codec, error } => {
-                write!(f, "the {codec} data is damaged or cut off: {error}")
-            }
-            Self::UnknownCodec { name } => write!(
-                f,
-                "{name} is not supported: decompress the file first, or use gzip, bzip2, zstd or xz"
-            ),
-            Self::Nested { outer, inner } => {
-                write!(f, "{inner} data inside {outer} data: decompress the file once")
-            }
-            Self::Bomb { ratio } => write!(
-                f,
-                "the data decompresses to more than {ratio} times its size: \
-                 if it is genuine, decompress the file first"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for StreamError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Read(error) | Self::Compressed { error, .. } => Some(error),
-            Self::UnknownCodec { .. } | Self::Nested { .. } | Self::Bomb { .. } => None,
-        }
-    }
-}
-
-/// Compression format that the first bytes of an input indicate.
-pub(crate) enum Magic {
-    Known(Codec),
-    Unknown(&'static str),
-}
-
-/// The length of the longest magic number that [`magic`] knows.
-pub(crate) const MAGIC_LEN: usize = 6;
-
-pub(crate) fn magic(head: &[u8]) -> Option<Magic> {
-    match head {
-        [0x1f, 0x8b, ..] => Some(Magic::Known(Codec::Gzip)),
-        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Magic::Known(Codec::Bzip2)),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Magic::Known(Codec::Zstd)),
-        // A skippable frame (RFC 8878, 3.1.2) may come first.
-        [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Magic::Known(Codec::Zstd)),
-        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Magic::Known(Codec::Xz)),
-        [0x04, 0x22, 0x4d, 0x18, ..] => Some(Magic::Unknown("lz4")),
-        [0x1f, 0x9d, ..] => Some(Magic::Unknown("compress (.Z)")),
-        [b'P', b'K', 3, 4, ..] => Some(Magic::Unknown("zip")),
-        _ => None,
-    }
-}
-
 /// A decompressed input.
 pub(crate) struct Decoded<'a> {
     pub(crate) reader: Box<dyn Read + 'a>,
@@ -172,18 +47,15 @@ pub(crate) struct Decoded<'a> {
 }
 
 /// Detects the codec of `raw` and wraps it in the decompressor.
-pub(crate) fn decode<'a>(
-    raw: Box<dyn Read + 'a>,
-    limits: Limits,
-) -> Result<Decoded<'a>, StreamError> {
+pub(crate) fn decode<'a>(raw: Box<dyn Read + 'a>, limits: Limits) -> Result<Decoded<'a>, Problem> {
     let taken = Rc::new(Cell::new(0));
     let counted = Counted { inner: raw, count: Rc::clone(&taken) };
     let mut source = BufReader::with_capacity(64 << 10, counted);
-    let head = source.fill_buf().map_err(StreamError::Read)?;
+    let head = source.fill_buf().map_err(Problem::Read)?;
     let codec = match magic(head) {
         None => None,
         Some(Magic::Known(codec)) => Some(codec),
-        Some(Magic::Unknown(name)) => return Err(StreamError::UnknownCodec { name }),
+        Some(Magic::Unknown(name)) => return Err(Problem::UnknownCodec { name }),
     };
     let Some(codec) = codec else {
         return Ok(Decoded { reader: Box::new(source), codec: None, taken });
@@ -194,22 +66,21 @@ pub(crate) fn decode<'a>(
 }
 
 /// Refuses compressed data inside compressed data; `head` is the start of the decompressed stream.
-pub(crate) fn refuse_nested(outer: Codec, head: &[u8]) -> Result<(), StreamError> {
+pub(crate) fn refuse_nested(outer: Codec, head: &[u8]) -> Result<(), Problem> {
     let inner = match magic(&head[..head.len().min(MAGIC_LEN)]) {
         None => return Ok(()),
         Some(Magic::Known(codec)) => codec.name(),
         Some(Magic::Unknown(name)) => name,
     };
-    Err(StreamError::Nested { outer, inner })
+    Err(Problem::Nested { outer, inner })
 }
 
 /// Converts an I/O error of a [`Decoded`] reader.
-pub(crate) fn explain(error: io::Error, codec: Option<Codec>) -> StreamError {
-    let bomb = error.get_ref().and_then(|inner| inner.downcast_ref::<Bomb>()).map(|bomb| bomb.0);
-    match (bomb, codec) {
-        (Some(ratio), _) => StreamError::Bomb { ratio },
-        (None, Some(codec)) => StreamError::Compressed { codec, error },
-        (None, None) => StreamError::Read(error),
+pub(crate) fn explain(error: io::Error, codec: Option<Codec>) -> Problem {
+    match (error.downcast(), codec) {
+        (Ok(problem), _) => problem,
+        (Err(error), Some(codec)) => Problem::Compressed { codec, error },
+        (Err(error), None) => Problem::Read(error),
     }
 }
 
@@ -226,18 +97,6 @@ impl<R: Read> Read for Counted<R> {
         Ok(n)
     }
 }
-
-/// The error inside the [`io::Error`] of a [`Guard`].
-#[derive(Debug)]
-struct Bomb(u64);
-
-impl fmt::Display for Bomb {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "decompresses to more than {} times its size", self.0)
-    }
-}
-
-impl std::error::Error for Bomb {}
 
 /// Reader that fails when the output is out of proportion to the input.
 ///
@@ -258,7 +117,7 @@ impl Read for Guard<'_> {
         self.given += n as u64;
         let allowed = self.taken.get().saturating_mul(self.limits.ratio);
         if self.given > self.limits.ratio_after && self.given > allowed {
-            return Err(io::Error::other(Bomb(self.limits.ratio)));
+            return Err(io::Error::other(Problem::Bomb { ratio: self.limits.ratio }));
         }
         Ok(n)
     }

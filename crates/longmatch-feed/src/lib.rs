@@ -97,6 +97,7 @@
 #![forbid(unsafe_code)]
 
 mod address_text;
+mod codec;
 mod data;
 mod decompress;
 mod entries;
@@ -126,19 +127,17 @@ mod text;
 mod trace;
 
 pub use address_text::{parse_ip, parse_ipv4, parse_ipv6};
-pub use data::error::DataError;
-pub use decompress::{Codec, StreamError};
+pub use codec::Codec;
 pub use entries::ListEntries;
 pub use error::{FeedError, Place, Problem};
 pub use formats::{Format, FormatInfo};
 pub use load::{load_bytes, load_path, load_reader};
 pub use loader::{DataLoader, load_data_bytes, load_data_path, load_data_reader};
-pub use mrt::error::MrtError;
 pub use option_values::{
     Delimiter, Duplicates, IpTable, KeptColumn, ParseOptionError, PeerSelector,
 };
 pub use options::{IpFamily, Limits, Options};
-pub use peers::{Chosen, NoSuchPeer, Peer};
+pub use peers::{Chosen, Peer};
 pub use printable::printable;
 pub use read_list::{read_list, read_list_path};
 pub use recognise::other_encoding;
@@ -147,9 +146,7 @@ pub use route_value::RouteValue;
 pub use sink::{Event, Sink, SinkError};
 pub use source::open_file;
 pub use stream::{Stream, compress};
-pub use text::error::LineError;
 pub use text::parse_address;
-pub use trace::error::TraceError;
 pub use trace::{
     Frame, Packet, Trace, TraceFormat, TraceReport, destinations, destinations_from, frames,
     packets,

@@ -6,7 +6,7 @@ use std::path::Path;
 use longmatch::table::PrefixData;
 
 use crate::data::{Store, types};
-use crate::error::{FeedError, Place, Problem};
+use crate::error::FeedError;
 use crate::options::Options;
 use crate::read::{self, To};
 use crate::report::Report;
@@ -169,6 +169,6 @@ impl DataLoader {
     /// If the rows of different inputs do not fit the types of the columns, or a limit of the table is
     /// reached.
     pub fn finish(self) -> Result<PrefixData, FeedError> {
-        types::finish(self.store).map_err(|error| FeedError::at(Place::Whole, Problem::data(error)))
+        types::finish(self.store).map_err(FeedError::whole)
     }
 }

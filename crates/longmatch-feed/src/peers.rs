@@ -1,11 +1,11 @@
 //! Peers of an input: their route counts, and the choice among them.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::net::IpAddr;
 
 use longmatch::IpPrefix;
 
+use crate::error::Problem;
 use crate::option_values::PeerSelector;
 
 /// A router whose routes an input holds.
@@ -47,32 +47,6 @@ impl Chosen {
         }
     }
 }
-
-/// A [`PeerSelector`] that selects no peer of the input.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct NoSuchPeer {
-    /// The requested peer.
-    pub selector: PeerSelector,
-    /// The number of peers in the input.
-    pub peers: usize,
-}
-
-impl fmt::Display for NoSuchPeer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { selector, peers } = self;
-        match peers {
-            0 => write!(f, "the input has no peers, so no peer is '{selector}'")?,
-            1 => write!(f, "the only peer is not '{selector}'")?,
-            peers => write!(f, "none of the {peers} peers is '{selector}'")?,
-        }
-        f.write_str(
-            ": name one by its address, AS number (AS64500) or position in the peer index table",
-        )
-    }
-}
-
-impl std::error::Error for NoSuchPeer {}
 
 /// All peers found so far, in order of appearance.
 #[derive(Default)]
@@ -139,7 +113,7 @@ impl Peers {
     }
 
     /// Chooses, for each family, the selected peer with the most routes.
-    pub(crate) fn choose(&self, selector: Option<PeerSelector>) -> Result<Chosen, NoSuchPeer> {
+    pub(crate) fn choose(&self, selector: Option<PeerSelector>) -> Result<Chosen, Problem> {
         let allowed = |peer: &Peer| match selector {
             None => true,
             Some(PeerSelector::Addr(addr)) => peer.addr == addr,
@@ -149,7 +123,7 @@ impl Peers {
         if let Some(selector) = selector
             && !self.list.iter().any(allowed)
         {
-            return Err(NoSuchPeer { selector, peers: self.list.len() });
+            return Err(Problem::NoSuchPeer { selector, peers: self.list.len() });
         }
         // Withdrawals decide only between peers with equal numbers of announcements, such as none.
         let best = |weight: fn(&Peer) -> (u64, u64)| {

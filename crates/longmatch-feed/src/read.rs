@@ -11,10 +11,8 @@ use std::rc::Rc;
 
 use longmatch::IpPrefix;
 
-use crate::data::error::DataError;
 use crate::data::{self, Store};
-use crate::decompress::StreamError;
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Problem};
 use crate::formats::Format;
 use crate::list;
 use crate::mrt;
@@ -37,7 +35,7 @@ pub(crate) enum To<'a> {
 /// Reads a file, which may be a pipe.
 pub(crate) fn path(path: &Path, options: &Options, to: To<'_>) -> Result<Report, FeedError> {
     let name = path.display().to_string();
-    let open = |error| FeedError::at(Place::Whole, Problem::Open(error)).named(Some(&name));
+    let open = |error| FeedError::whole(Problem::Open(error)).named(Some(&name));
     let file = open_input(path).map_err(|error| error.named(Some(&name)))?;
     // The bytes of a pipe can be read only once.
     match file.metadata().map_err(open)?.is_file() {
@@ -89,10 +87,10 @@ pub(crate) fn reader(
     let (bytes, failure) = recording.rest(limits.spool);
     if bytes.len() as u64 > limits.spool {
         let problem = Problem::TooLarge { limit: limits.spool };
-        return Err(FeedError::at(Place::Whole, problem).named(name));
+        return Err(FeedError::whole(problem).named(name));
     }
-    let failure = failure
-        .map(|error| FeedError::stream(bytes.len() as u64, StreamError::Read(error)).named(name));
+    let failure =
+        failure.map(|error| FeedError::byte(bytes.len() as u64, Problem::Read(error)).named(name));
     if let Some(error) = failure {
         if !options.lenient {
             return Err(error);
@@ -161,15 +159,16 @@ fn reported(
 
 /// Adds the recognised format to an error of rows.
 fn read_as(error: FeedError, report: &Report) -> FeedError {
-    match error {
-        FeedError { input, place, problem: Problem::Data { error, read_as: None } }
-            if !report.read_as.is_empty() && !report.format.has_routes() =>
-        {
-            let problem = Problem::Data { error, read_as: Some(report.read_as.clone()) };
-            FeedError { input, place, problem }
-        }
-        other => other,
-    }
+    use Problem::{Bomb, Compressed, Open, Read, Sink, TooLarge};
+    let of_stream = matches!(
+        error.problem,
+        Open(_) | Read(_) | Compressed { .. } | Bomb { .. } | TooLarge { .. }
+    );
+    let of_rows = !of_stream
+        && !matches!(error.problem, Sink(_))
+        && !report.read_as.is_empty()
+        && !report.format.has_routes();
+    FeedError { read_as: of_rows.then(|| report.read_as.clone()), ..error }
 }
 
 /// Loads routes.
@@ -183,8 +182,8 @@ fn routes(
     report.format = format;
     report.read_as = format!("routes ({format})");
     if !job.options.prefix.is_empty() {
-        let error = DataError::FixedPrefix;
-        return Err(FeedError::at(Place::Whole, Problem::data(error)));
+        let error = Problem::FixedPrefix;
+        return Err(FeedError::whole(error));
     }
     let end = match to {
         To::Sink(sink) => {
@@ -220,8 +219,8 @@ impl<'a> Filtered<'a> {
         let column = value.column();
         if let Some((name, _)) = options.filters.iter().find(|(name, _)| name != column) {
             let columns = vec![column.to_owned()];
-            let error = DataError::NoSuchColumn { name: name.clone(), columns };
-            return Err(FeedError::at(Place::Whole, Problem::data(error)));
+            let error = Problem::NoSuchColumn { name: name.clone(), columns };
+            return Err(FeedError::whole(error));
         }
         Ok(Self { sink, value: options.filters.last().map(|(_, cell)| &**cell) })
     }
@@ -243,12 +242,9 @@ impl Sink for Filtered<'_> {
 
 /// The error of the store, if a sink has passed one on.
 fn of_data(error: FeedError) -> FeedError {
-    let FeedError { input, place, problem: Problem::Sink(error) } = error else { return error };
-    let problem = match error.downcast::<DataError>() {
-        Ok(error) => Problem::data(*error),
-        Err(error) => Problem::Sink(error),
-    };
-    FeedError { input, place, problem }
+    let FeedError { problem: Problem::Sink(problem), .. } = error else { return error };
+    let problem = problem.downcast().map_or_else(Problem::Sink, |problem| *problem);
+    FeedError { problem, ..error }
 }
 
 fn pass(
@@ -314,7 +310,7 @@ fn into_store(
     let bytes = whole(&mut opened, options.limits.spool)?;
     report.bytes = bytes.len() as u64;
     report.input_bytes = opened.taken.get();
-    let at = |error| FeedError::at(Place::Whole, Problem::data(error));
+    let at = FeedError::whole;
     match whole_format {
         Format::Json => data::json::load(&bytes, options, store, report),
         Format::Mmdb => data::mmdb::load(&bytes, options, store, report).map_err(at),

@@ -8,20 +8,18 @@ use std::net::IpAddr;
 
 use longmatch::IpPrefix;
 
-use crate::data::error::DataError;
 use crate::data::key::{self, Key, Kind};
 use crate::data::rows::{Cells, RowError, Rows};
 use crate::data::shape::{Shape, resembles_key};
 use crate::data::{compiled, json, mmdb};
 use crate::decompress::explain;
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Problem};
 use crate::formats::Format;
 use crate::input::Input;
 use crate::mrt;
 use crate::option_values::Delimiter;
 use crate::options::Options;
 use crate::source::{Job, Opened, Source, whole};
-use crate::text::error::LineError;
 use crate::text::{BOM, Rules, is_keyword, parse, type_name};
 
 /// Bytes of an input that decide.
@@ -65,7 +63,7 @@ pub(crate) fn recognise(opened: &mut Opened<'_>, job: &Job<'_>) -> Result<Found,
         _ => {
             let name = other_format(opened.input.window());
             let problem = name.map_or(Problem::UnknownFormat, |name| Problem::OtherFormat { name });
-            Err(FeedError::at(Place::Byte(0), problem))
+            Err(FeedError::byte(0, problem))
         }
     }
 }
@@ -132,7 +130,7 @@ pub(crate) fn recognise_text(
     opened: &mut Opened<'_>,
     options: &Options,
 ) -> Result<Option<Found>, FeedError> {
-    let whole = |error| FeedError::at(Place::Whole, Problem::data(error));
+    let whole = FeedError::whole;
     let named = options.format;
     match named {
         Format::Mmdb | Format::Compiled => return Ok(Some(Found::Whole(named))),
@@ -148,7 +146,7 @@ pub(crate) fn recognise_text(
     if have == 0
         && let Some(error) = input.take_error()
     {
-        return Err(FeedError::stream(0, explain(error, opened.codec)));
+        return Err(FeedError::byte(0, explain(error, opened.codec)));
     }
     let head = &input.window()[..have.min(LOOKAHEAD)];
     let is_binary = head[..head.len().min(mrt::HEADER_LEN)].contains(&0)
@@ -163,13 +161,13 @@ pub(crate) fn recognise_text(
         && !head.contains(&b'\n')
         && end + 1 < head.len()
     {
-        return Err(whole(DataError::CarriageReturns));
+        return Err(whole(Problem::CarriageReturns));
     }
     text(head, have < LOOKAHEAD, options).map(Some).map_err(whole)
 }
 
 /// Recognises a text by its first bytes; `ends` says whether these are all.
-fn text(head: &[u8], ends: bool, options: &Options) -> Result<Found, DataError> {
+fn text(head: &[u8], ends: bool, options: &Options) -> Result<Found, Problem> {
     let head = head.strip_prefix(BOM).unwrap_or(head);
     // Ignore a truncated last line.
     let cut = memchr::memrchr(b'\n', head).filter(|_| !ends);
@@ -200,7 +198,7 @@ fn text(head: &[u8], ends: bool, options: &Options) -> Result<Found, DataError> 
     }
     match delimited(head, &lines, options) {
         // Lines that begin with addresses are a list or routes, so that the first wrong line is the error.
-        Err(DataError::UnknownFormat) if !semicolons && lines.begin_with_addresses() => {
+        Err(Problem::UnknownText) if !semicolons && lines.begin_with_addresses() => {
             let is_route = |line: &str| is_route_line(line) && !is_list_line(line);
             let any = |is: &dyn Fn(&str) -> bool| lines.list.iter().any(|line| is(line));
             Ok(match any(&is_list_line) && !any(&is_route) {
@@ -213,7 +211,7 @@ fn text(head: &[u8], ends: bool, options: &Options) -> Result<Found, DataError> 
 }
 
 /// The format that the options name, or that follows from options of columns.
-fn named(head: &[u8], lines: &Lines<'_>, options: &Options) -> Result<Option<Found>, DataError> {
+fn named(head: &[u8], lines: &Lines<'_>, options: &Options) -> Result<Option<Found>, Problem> {
     let words = |key, names: &[&str]| Found::Shape(Shape::words(options.format, key, names));
     Ok(Some(match options.format {
         Format::PyAsn => words(Key::One(0), &["prefix", "asn"]),
@@ -295,7 +293,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The format of lines of routes, unless their words have another meaning too.
-    fn routes(&self, head: &[u8]) -> Result<Found, DataError> {
+    fn routes(&self, head: &[u8]) -> Result<Found, Problem> {
         let pairs: Vec<_> = self.list.iter().filter_map(|line| pair(line)).collect();
         match meaning(&pairs) {
             _ if pairs.len() < self.list.len() => {}
@@ -321,7 +319,7 @@ impl<'a> Lines<'a> {
 /// Whether a line is a prefix with a text of several words.
 fn is_text_line(line: &str) -> bool {
     let rules = Rules { mask_host_bits: true, default_family: None };
-    matches!(parse(line, rules), Err(LineError::Trailing { .. }))
+    matches!(parse(line, rules), Err(Problem::Trailing { .. }))
 }
 
 /// Whether a line is a prefix, an address or a range, perhaps with a comment.
@@ -340,7 +338,7 @@ fn is_route_line(line: &str) -> bool {
         return false;
     }
     let rules = Rules { mask_host_bits: true, default_family: None };
-    matches!(parse(line, rules), Ok(_) | Err(LineError::Netmask { .. } | LineError::MissingNextHop))
+    matches!(parse(line, rules), Ok(_) | Err(Problem::Netmask { .. } | Problem::MissingNextHop))
 }
 
 /// The first word of a line.
@@ -362,7 +360,7 @@ enum Meaning {
     /// An address and the length of its prefix.
     Lengths,
     /// It cannot be known.
-    Unclear(DataError),
+    Unclear(Problem),
 }
 
 /// The meaning of all lines of a file. One line alone does not show it.
@@ -375,7 +373,7 @@ fn meaning(pairs: &[(IpAddr, &str)]) -> Meaning {
     match pairs.iter().filter(length).count() {
         all if all == pairs.len() && all > 1 => return Meaning::Lengths,
         some if 10 * some >= pairs.len() && some > 0 => {
-            return Meaning::Unclear(DataError::LengthOrNextHop { text });
+            return Meaning::Unclear(Problem::LengthOrNextHop { text });
         }
         _ => {}
     }
@@ -388,7 +386,7 @@ fn meaning(pairs: &[(IpAddr, &str)]) -> Meaning {
         fits && !key::is_netmask(*first, end)
     });
     match in_order {
-        true => Meaning::Unclear(DataError::RangeOrNextHop { text }),
+        true => Meaning::Unclear(Problem::RangeOrNextHop { text }),
         false => Meaning::Routes,
     }
 }
@@ -421,7 +419,7 @@ fn candidates<'a>(
 }
 
 /// The shape of text with a delimiter.
-fn delimited(head: &[u8], lines: &Lines<'_>, options: &Options) -> Result<Shape, DataError> {
+fn delimited(head: &[u8], lines: &Lines<'_>, options: &Options) -> Result<Shape, Problem> {
     let mut best = None;
     for found in candidates(head, lines.semicolons, options) {
         if found.is_certain {
@@ -440,7 +438,7 @@ fn delimited(head: &[u8], lines: &Lines<'_>, options: &Options) -> Result<Shape,
 }
 
 /// The reason why a text has no shape.
-fn no_shape(head: &[u8], lines: &Lines<'_>, options: &Options) -> DataError {
+fn no_shape(head: &[u8], lines: &Lines<'_>, options: &Options) -> Problem {
     let first = lines.list.first().copied().unwrap_or("");
     let count = |byte: u8| memchr::memchr_iter(byte, first.as_bytes()).count();
     let likely = [b'\t', b',', b';', b'|'].into_iter().max_by_key(|byte| count(*byte));
@@ -450,14 +448,14 @@ fn no_shape(head: &[u8], lines: &Lines<'_>, options: &Options) -> DataError {
     let rows = rows(head, cells, lines.semicolons, options.limits.row);
     match Shape::of_rows(&rows, cells, lines.semicolons, options) {
         // Text of one column, or of any words, is not a table at all.
-        Err(DataError::NoPrefixColumn { columns })
+        Err(Problem::NoPrefixColumn { columns })
             if columns.len() < 2
                 || (delimiter == Delimiter::Whitespace && options.delimiter.is_none()) =>
         {
-            DataError::UnknownFormat
+            Problem::UnknownText
         }
         Err(error) => error,
-        Ok(_) => DataError::UnknownFormat,
+        Ok(_) => Problem::UnknownText,
     }
 }
 

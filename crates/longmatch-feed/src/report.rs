@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use longmatch::{IpPrefix, Ipv6, Prefix};
 
+use crate::codec::Codec;
 use crate::data::key::Found;
-use crate::decompress::Codec;
 use crate::error::FeedError;
 use crate::formats::Format;
 use crate::mrt::record::kind;

@@ -9,8 +9,9 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::decompress::{Codec, MAGIC_LEN, decode, explain, refuse_nested};
-use crate::error::{FeedError, Place, Problem};
+use crate::codec::{Codec, MAGIC_LEN};
+use crate::decompress::{decode, explain, refuse_nested};
+use crate::error::{FeedError, Problem};
 use crate::input::Input;
 use crate::options::{Limits, Options};
 
@@ -48,12 +49,11 @@ impl<'a> Job<'a> {
 
 /// Detects the compression of a stream and decompresses it.
 pub(crate) fn open<'a>(raw: Box<dyn Read + 'a>, limits: Limits) -> Result<Opened<'a>, FeedError> {
-    let whole = |error| FeedError::at(Place::Whole, Problem::Stream(error));
-    let decoded = decode(raw, limits).map_err(whole)?;
+    let decoded = decode(raw, limits).map_err(FeedError::whole)?;
     let mut input = Input::new(decoded.reader);
     if let Some(codec) = decoded.codec {
         input.fill(MAGIC_LEN);
-        refuse_nested(codec, input.window()).map_err(whole)?;
+        refuse_nested(codec, input.window()).map_err(FeedError::whole)?;
     }
     Ok(Opened { input, codec: decoded.codec, taken: decoded.taken })
 }
@@ -77,7 +77,7 @@ pub fn open_file(path: &Path) -> io::Result<File> {
 
 /// Opens a file as an input without a name.
 pub(crate) fn open_input(path: &Path) -> Result<File, FeedError> {
-    open_file(path).map_err(|error| FeedError::at(Place::Whole, Problem::Open(error)))
+    open_file(path).map_err(|error| FeedError::whole(Problem::Open(error)))
 }
 
 /// The whole input, in memory.
@@ -87,14 +87,14 @@ pub(crate) fn whole(opened: &mut Opened<'_>, limit: u64) -> Result<Vec<u8>, Feed
     while input.fill(1) > 0 {
         let window = input.window();
         if (bytes.len() + window.len()) as u64 > limit {
-            return Err(FeedError::at(Place::Whole, Problem::TooLarge { limit }));
+            return Err(FeedError::whole(Problem::TooLarge { limit }));
         }
         bytes.extend_from_slice(window);
         let len = window.len();
         input.consume(len);
     }
     match input.take_error() {
-        Some(error) => Err(FeedError::stream(bytes.len() as u64, explain(error, opened.codec))),
+        Some(error) => Err(FeedError::byte(bytes.len() as u64, explain(error, opened.codec))),
         None => Ok(bytes),
     }
 }

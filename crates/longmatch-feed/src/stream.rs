@@ -3,7 +3,9 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::decompress::{Codec, Magic, StreamError, decompressor, explain, magic};
+use crate::codec::{Codec, Magic, magic};
+use crate::decompress::{decompressor, explain};
+use crate::error::Problem;
 
 /// A stream, decompressed while it is read. Its memory does not depend on its length.
 ///
@@ -31,12 +33,12 @@ impl Stream {
     /// # Errors
     /// If the first bytes cannot be read, or have the magic number of a compression that is not
     /// supported.
-    pub fn new(raw: Box<dyn Read + Send>) -> Result<Self, StreamError> {
+    pub fn new(raw: Box<dyn Read + Send>) -> Result<Self, Problem> {
         let mut source = BufReader::with_capacity(64 << 10, raw);
-        let codec = match magic(source.fill_buf().map_err(StreamError::Read)?) {
+        let codec = match magic(source.fill_buf().map_err(Problem::Read)?) {
             None => return Ok(Self { reader: Box::new(source), codec: None }),
             Some(Magic::Known(codec)) => codec,
-            Some(Magic::Unknown(name)) => return Err(StreamError::UnknownCodec { name }),
+            Some(Magic::Unknown(name)) => return Err(Problem::UnknownCodec { name }),
         };
         let reader: Box<dyn Read + Send> = decompressor!(codec, source);
         Ok(Self { reader, codec: Some(codec) })
@@ -50,7 +52,7 @@ impl Stream {
 
     /// Converts an error of reading this stream, which may be one of decompression.
     #[must_use]
-    pub fn explain(&self, error: io::Error) -> StreamError {
+    pub fn explain(&self, error: io::Error) -> Problem {
         explain(error, self.codec)
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use std::io::Write;
 
 use common::{Random, capture, error_of, lenient, load, load_lenient, load_with, mrt};
-use longmatch_feed::{Codec, Options, Problem, StreamError, destinations_from};
+use longmatch_feed::{Codec, Options, Problem, destinations_from};
 
 const TEXT: &[u8] = b"10.0.0.0/8 a\n10.1.0.0/16 b\n2001:db8::/32 c\n";
 
@@ -86,7 +86,8 @@ fn mrt_cut_off_names_the_compression() {
         let file = [&compress(&record)[..], &second[..second.len() - 4]].concat();
         for end in compress(&record).len() + 1..file.len() {
             let error = load(&file[..end]).err().unwrap();
-            let known = matches!(&error.problem, Problem::Stream(StreamError::Compressed { codec: c, .. }) if *c == codec);
+            let known =
+                matches!(&error.problem, Problem::Compressed { codec: c, .. } if *c == codec);
             assert!(known, "{codec} cut at {end}: {error}");
         }
     }
@@ -172,7 +173,7 @@ fn bomb(blocks: usize) -> Vec<u8> {
 fn bombs_are_refused_and_small_files_are_not() {
     assert_eq!(load(&bomb(400)).unwrap().1.bytes, 400 * (128 << 10));
     let error = load(&bomb(5000)).err().unwrap();
-    assert!(matches!(error.problem, Problem::Stream(StreamError::Bomb { ratio: 1000 })), "{error}");
+    assert!(matches!(error.problem, Problem::Bomb { ratio: 1000 }), "{error}");
     let mut options = Options::default();
     options.limits.ratio = u64::MAX;
     assert!(load_with(&bomb(700), &options).is_ok());
@@ -206,7 +207,7 @@ fn xz_bombs_are_refused() {
     options.limits.ratio_after = 1 << 20;
     let file = xz(&vec![b'\n'; 8 << 20]);
     let error = load_with(&file, &options).err().unwrap();
-    assert!(matches!(error.problem, Problem::Stream(StreamError::Bomb { ratio: 1000 })), "{error}");
+    assert!(matches!(error.problem, Problem::Bomb { ratio: 1000 }), "{error}");
 }
 
 #[test]
@@ -225,10 +226,7 @@ fn traces_are_read_compressed() {
             for end in whole.len() / 2..whole.len() {
                 let cut = &whole[..end];
                 let error = destinations_from(cut, None, &Options::default()).unwrap_err();
-                assert!(
-                    matches!(error.problem, Problem::Stream(StreamError::Compressed { .. })),
-                    "{codec}: {error}"
-                );
+                assert!(matches!(error.problem, Problem::Compressed { .. }), "{codec}: {error}");
                 let trace = destinations_from(cut, None, &lenient()).unwrap();
                 assert!(trace.ipv4.len() <= ipv4 && trace.report.cut_off);
             }
@@ -236,5 +234,5 @@ fn traces_are_read_compressed() {
     }
     let twice = gzip(&zstd(&pcap));
     let error = destinations_from(&twice[..], None, &Options::default()).unwrap_err();
-    assert!(matches!(error.problem, Problem::Stream(StreamError::Nested { .. })), "{error}");
+    assert!(matches!(error.problem, Problem::Nested { .. }), "{error}");
 }

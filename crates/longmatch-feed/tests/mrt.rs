@@ -7,21 +7,19 @@ use common::mrt::{
     prefix, record, rib, table_dump, update,
 };
 use common::{Random, error_of, lenient, load, load_lenient, load_with, peer};
-use longmatch_feed::{FeedError, Format, MrtError, NoSuchPeer, Options, Place, Problem};
+use longmatch_feed::{FeedError, Format, Options, Place, Problem};
 
 /// The MRT error of a strict load, and its byte.
-fn mrt_error(bytes: &[u8]) -> (u64, MrtError) {
+fn mrt_error(bytes: &[u8]) -> (u64, Problem) {
     match load(bytes).err() {
-        Some(error) => match (error.place, error.problem) {
-            (Place::Byte(offset), Problem::Mrt(error)) => (offset, error),
-            other => panic!("{other:?}"),
-        },
+        Some(FeedError { place: Place::Byte(offset), problem, .. }) => (offset, problem),
+        Some(error) => panic!("{error}"),
         None => panic!("was loaded"),
     }
 }
 
 /// Loads a good file around a bad record: a strict load fails at the record, a lenient one skips it.
-fn refused(bad: &[u8]) -> MrtError {
+fn refused(bad: &[u8]) -> Problem {
     let before = [peer_index(2), rib(2, &prefix(8, &[10]), &[(0, ipv4_attributes(1))])].concat();
     let after = rib(2, &prefix(8, &[11]), &[(0, ipv4_attributes(2))]);
     let file = [&before[..], bad, &after[..]].concat();
@@ -75,7 +73,7 @@ fn peers_by_address_asn_and_index() {
     assert_eq!(report.other_peers, 3);
     for name in ["3", "AS1", "::1"] {
         let error = load_with(&file, &peer(name)).err().unwrap();
-        assert!(matches!(error.problem, Problem::NoSuchPeer(NoSuchPeer { peers: 3, .. })));
+        assert!(matches!(error.problem, Problem::NoSuchPeer { peers: 3, .. }));
     }
 }
 
@@ -95,7 +93,7 @@ fn peers_of_every_type() {
     assert_eq!(found, ["192.0.2.1 7", "2001:db8::9 8", "192.0.2.2 65545", "2001:db8::9 65546"]);
     for end in 0..body.len() {
         let file = [record(13, 1, &body[..end]), everything()].concat();
-        assert!(matches!(mrt_error(&file).1, MrtError::Short { .. }), "{end}");
+        assert!(matches!(mrt_error(&file).1, Problem::Short { .. }), "{end}");
         let (routes, report) = load_lenient(&file).unwrap();
         assert_eq!((routes.0.len(), report.damaged), (6, 1), "{end}");
         assert!(report.peers.iter().all(|peer| peer.asn < 65545), "{end}");
@@ -125,17 +123,14 @@ fn record_lengths_0_1_and_4294967295() {
                 assert!(load(&file).is_ok(), "a state change is skipped");
                 continue;
             }
-            assert!(matches!(
-                mrt_error(&file),
-                (12, MrtError::Short { .. } | MrtError::NoPeerIndex)
-            ));
+            assert!(matches!(mrt_error(&file), (12, Problem::Short { .. } | Problem::NoPeerIndex)));
             assert_eq!(load_lenient(&file).unwrap().0.0.len(), 6);
         }
     }
     let huge = [&everything()[..], &[0, 0, 0, 0, 0, 13, 0, 2, 255, 255, 255, 255, 1, 2]].concat();
     let (offset, error) = mrt_error(&huge);
     assert_eq!(offset, everything().len() as u64);
-    assert!(matches!(error, MrtError::RecordTooLong { len: 0xffff_ffff, .. }));
+    assert!(matches!(error, Problem::RecordTooLong { len: 0xffff_ffff, .. }));
     let (routes, report) = load_lenient(&huge).unwrap();
     assert_eq!((routes.0.len(), report.cut_off), (6, true));
 }
@@ -143,27 +138,27 @@ fn record_lengths_0_1_and_4294967295() {
 #[test]
 fn rib_entry_before_the_peer_index() {
     let file = [rib(2, &prefix(8, &[10]), &[(0, ipv4_attributes(1))]), everything()].concat();
-    assert_eq!(mrt_error(&file), (12, MrtError::NoPeerIndex));
+    assert_eq!(mrt_error(&file), (12, Problem::NoPeerIndex));
     assert_eq!(load_lenient(&file).unwrap().0.0.len(), 6);
 }
 
 #[test]
 fn peer_index_out_of_range() {
     let error = refused(&rib(2, &prefix(8, &[12]), &[(2, ipv4_attributes(1))]));
-    assert_eq!(error, MrtError::PeerOutOfRange { index: 2, peers: 2 });
+    assert_eq!(error, Problem::PeerOutOfRange { index: 2, peers: 2 });
 }
 
 #[test]
 fn entries_65535_in_0_bytes() {
     let error = refused(&record(13, 2, &[0, 0, 0, 1, 8, 12, 255, 255]));
-    assert!(matches!(error, MrtError::Short { field: "peer index", have: 0, .. }));
+    assert!(matches!(error, Problem::Short { field: "peer index", have: 0, .. }));
     let mut peers = vec![1, 2, 3, 4, 0, 0, 255, 255];
     let table = record(13, 1, &peers);
     peers[5] = 200;
     let view = record(13, 1, &peers);
     for bad in [table, view] {
         let file = [bad, everything()].concat();
-        assert!(matches!(mrt_error(&file), (18 | 20, MrtError::Short { .. })));
+        assert!(matches!(mrt_error(&file), (18 | 20, Problem::Short { .. })));
         assert_eq!(load_lenient(&file).unwrap().0.0.len(), 6);
     }
 }
@@ -173,10 +168,10 @@ fn attribute_lengths_past_the_record() {
     let mut bad = rib(2, &prefix(8, &[12]), &[(0, ipv4_attributes(1))]);
     let at = bad.len() - ipv4_attributes(1).len() - 1;
     bad[at] += 1;
-    assert!(matches!(refused(&bad), MrtError::Short { field: "attributes", .. }));
+    assert!(matches!(refused(&bad), Problem::Short { field: "attributes", .. }));
     for value in [&[0x40, 3, 5, 1, 2, 3, 4][..], &[0x50, 3, 255, 255, 1], &[0x40, 3], &[0x40]] {
         let error = refused(&rib(2, &prefix(8, &[12]), &[(0, value.to_vec())]));
-        assert!(matches!(error, MrtError::Short { .. }), "{error}");
+        assert!(matches!(error, Problem::Short { .. }), "{error}");
     }
 }
 
@@ -195,35 +190,35 @@ fn next_hop_lengths_0_1_and_255() {
         value.extend(vec![1; len]);
         let list = attribute(0x90, 14, &value);
         let error = refused(&rib(4, &prefix(8, &[0x20]), &[(0, list)]));
-        let expected = if len == 0 { MrtError::NoNextHop } else { MrtError::NextHopLength { len } };
+        let expected = if len == 0 { Problem::NoNextHop } else { Problem::NextHopLength { len } };
         assert_eq!(error, expected);
         // A length beyond the end of the attribute.
         let error = refused(&rib(4, &prefix(8, &[0x20]), &[(0, attribute(0x80, 14, &[255, 1]))]));
-        assert!(matches!(error, MrtError::Short { field: "next hop", .. }));
+        assert!(matches!(error, Problem::Short { field: "next hop", .. }));
     }
     for len in [0usize, 1, 5] {
         let error = refused(&rib(2, &prefix(8, &[12]), &[(0, attribute(0x40, 3, &vec![1; len]))]));
-        assert!(matches!(error, MrtError::NoNextHop | MrtError::NextHopLength { .. }));
+        assert!(matches!(error, Problem::NoNextHop | Problem::NextHopLength { .. }));
     }
 }
 
 #[test]
 fn prefix_lengths_33_and_129() {
     let bad = rib(2, &prefix(33, &[12, 0, 0, 0, 0]), &[(0, ipv4_attributes(1))]);
-    assert_eq!(refused(&bad), MrtError::PrefixLength { len: 33, max: 32 });
+    assert_eq!(refused(&bad), Problem::PrefixLength { len: 33, max: 32 });
     let bad = rib(4, &prefix(129, &[0x20; 17]), &[(0, ipv6_attributes(1))]);
-    assert_eq!(refused(&bad), MrtError::PrefixLength { len: 129, max: 128 });
+    assert_eq!(refused(&bad), Problem::PrefixLength { len: 129, max: 128 });
     let bad = table_dump(0, [12, 0, 0, 0], 33, &ipv4_attributes(1));
-    assert_eq!(refused(&bad), MrtError::PrefixLength { len: 33, max: 32 });
+    assert_eq!(refused(&bad), Problem::PrefixLength { len: 33, max: 32 });
     let bad = message(false, 4, 0, 2, &update(&[], &ipv4_attributes(1), &prefix(255, &[1; 32])));
-    assert_eq!(refused(&bad), MrtError::PrefixLength { len: 255, max: 32 });
+    assert_eq!(refused(&bad), Problem::PrefixLength { len: 255, max: 32 });
 }
 
 #[test]
 fn bytes_after_the_last_field() {
     let mut body = rib(2, &prefix(8, &[12]), &[(0, ipv4_attributes(1))])[12..].to_vec();
     body.push(0);
-    assert_eq!(refused(&record(13, 2, &body)), MrtError::Trailing { bytes: 1 });
+    assert_eq!(refused(&record(13, 2, &body)), Problem::TrailingBytes { bytes: 1 });
 }
 
 #[test]
@@ -288,17 +283,17 @@ fn damaged_messages() {
     let marker = 12 + 4 + 4 + 4 + 8;
     let mut bad = good.clone();
     bad[marker] = 0;
-    assert_eq!(refused(&bad), MrtError::Marker);
+    assert_eq!(refused(&bad), Problem::Marker);
     for len in [0u16, 18, 0xffff] {
         let mut bad = good.clone();
         bad[marker + 16..marker + 18].copy_from_slice(&len.to_be_bytes());
-        assert!(matches!(refused(&bad), MrtError::MessageLength { .. }));
+        assert!(matches!(refused(&bad), Problem::MessageLength { .. }));
     }
     let mut bad = good.clone();
     bad[marker - 9] = 7;
-    assert_eq!(refused(&bad), MrtError::Family { afi: 7 });
+    assert_eq!(refused(&bad), Problem::Family { afi: 7 });
     let no_hop = message(false, 4, 0, 2, &update(&[], &[], &prefix(8, &[12])));
-    assert_eq!(refused(&no_hop), MrtError::NoNextHop);
+    assert_eq!(refused(&no_hop), Problem::NoNextHop);
     let labelled = attribute(0x80, 14, &[0, 1, 4, 4, 10, 0, 0, 1, 0, 32, 0, 0, 1, 12]);
     let (_, report) = load(&message(false, 4, 0, 2, &update(&[], &labelled, &[]))).unwrap();
     assert_eq!(report.skipped_families, 1);
@@ -349,7 +344,7 @@ fn cut_off_at_every_byte() {
             Err(error) => {
                 assert!(!ends.contains(&end) && report.cut_off);
                 assert_eq!(error.place, Place::Byte(ends[records as usize] as u64));
-                assert!(matches!(error.problem, Problem::Mrt(MrtError::CutOff { .. })));
+                assert!(matches!(error.problem, Problem::RecordCutOff { .. }));
             }
         }
         // A detected format gives the same routes as a given one.
@@ -449,7 +444,7 @@ fn updates_of_the_obsolete_type_5() {
     assert_eq!(routes.lines(), ["11.1.0.0/16 10.0.0.7"]);
     assert_eq!((report.announced, report.withdrawn), (2, 1));
     assert_eq!((report.peers[0].asn, report.peers[0].addr), (64501, [192, 0, 2, 1].into()));
-    assert!(matches!(refused(&message(1, &[0, 9])), MrtError::Short { .. }));
+    assert!(matches!(refused(&message(1, &[0, 9])), Problem::Short { .. }));
 }
 
 /// The warning names the type of the skipped records.

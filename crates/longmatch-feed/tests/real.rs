@@ -6,7 +6,7 @@ use std::fs;
 
 use common::{Random, Routes, data_dir, lenient, load_lenient, peer};
 use longmatch::Table;
-use longmatch_feed::{Codec, Options, Problem, Report, StreamError, load_bytes, load_path};
+use longmatch_feed::{Codec, Options, Problem, Report, load_bytes, load_path};
 
 #[test]
 fn full_text_tables() {
@@ -36,13 +36,7 @@ fn cut_off_table_dumps() {
     let Some(dir) = data_dir("cut_off_table_dumps") else { return };
     let rib4 = dir.join("mrt/rib.20140523.0600.firstMB.bz2");
     let error = load_path(&rib4, &Options::default(), &mut Routes::default()).unwrap_err();
-    assert!(
-        matches!(
-            error.problem,
-            Problem::Stream(StreamError::Compressed { codec: Codec::Bzip2, .. })
-        ),
-        "{error}"
-    );
+    assert!(matches!(error.problem, Problem::Compressed { codec: Codec::Bzip2, .. }), "{error}");
     let mut routes = Routes::default();
     let report = load_path(&rib4, &lenient(), &mut routes).unwrap();
     // One record is the peer index table; not every peer in it has routes.

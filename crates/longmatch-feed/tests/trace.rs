@@ -7,8 +7,7 @@ use std::io::Read;
 use common::capture::*;
 use common::{Random, lenient};
 use longmatch_feed::{
-    FeedError, Options, Place, Problem, Trace, TraceError, TraceFormat, destinations,
-    destinations_from,
+    FeedError, Options, Place, Problem, Trace, TraceFormat, destinations, destinations_from,
 };
 
 fn read_with(bytes: &[u8], options: &Options) -> Result<Trace, FeedError> {
@@ -27,9 +26,9 @@ fn error_of(bytes: &[u8]) -> FeedError {
 }
 
 /// The error of a capture, and its byte.
-fn refused(bytes: &[u8]) -> (u64, TraceError) {
+fn refused(bytes: &[u8]) -> (u64, Problem) {
     match error_of(bytes) {
-        FeedError { place: Place::Byte(at), problem: Problem::Trace(error), .. } => (at, error),
+        FeedError { place: Place::Byte(at), problem, .. } => (at, problem),
         error => panic!("{error}"),
     }
 }
@@ -205,7 +204,7 @@ fn simple_packets_end_at_the_snap_length() {
 #[test]
 fn unsupported_link_types() {
     let (at, error) = refused(&pcap(Big, 105, &[frame4(1)]));
-    assert_eq!((at, &error), (0, &TraceError::LinkType { number: 105, interface: None }));
+    assert_eq!((at, &error), (0, &Problem::LinkType { number: 105 }));
     let text = error.to_string();
     assert!(text.contains("link type 105 (IEEE 802.11)") && text.contains("Ethernet"), "{text}");
     assert!(read_with(&pcap(Big, 105, &[frame4(1)]), &lenient()).is_err(), "nothing to keep");
@@ -220,7 +219,7 @@ fn unsupported_link_types() {
     let bad = [&good[..], &enhanced(Little, 1, &frame4(2)), &enhanced(Little, 0, &frame4(3))];
     let (at, error) = refused(&bad.concat());
     assert_eq!(at, good.len() as u64);
-    assert_eq!(error, TraceError::LinkType { number: 9999, interface: Some(1) });
+    assert_eq!(error, Problem::InterfaceLink { index: 1, number: 9999 });
     let trace = read_with(&bad.concat(), &lenient()).unwrap();
     assert_eq!(trace.ipv4, [1, 3].map(address4));
     assert_eq!((trace.report.damaged, trace.report.cut_off), (1, false));
@@ -230,9 +229,10 @@ fn unsupported_link_types() {
 fn damaged_blocks() {
     let head = [section(Little), interface(Little, ETHERNET as u16, 0)].concat();
     let last = enhanced(Little, 0, &frame4(9));
-    let check = |block: &[u8], expected: TraceError| {
+    let check = |block: &[u8], expected: Problem| {
         let file = [&head[..], block, &last].concat();
-        assert_eq!(refused(&file), (head.len() as u64, expected.clone()));
+        let (at, error) = refused(&file);
+        assert_eq!((at, &error), (head.len() as u64, &expected));
         let trace = read_with(&file, &lenient()).unwrap();
         if trace.report.cut_off {
             assert!(trace.is_empty(), "{expected}");
@@ -242,41 +242,41 @@ fn damaged_blocks() {
         assert!(trace.report.first_damage.unwrap().to_string().starts_with("trace: byte "));
     };
     let no_interface = enhanced(Little, 7, &frame4(1));
-    check(&no_interface, TraceError::NoInterface { index: 7, interfaces: 1 });
+    check(&no_interface, Problem::NoInterface { index: 7, interfaces: 1 });
     let mut caplen = enhanced(Little, 0, &frame4(1));
     for len in [100, 0xffff_fff0, 0xffff_fffb, u32::MAX] {
         caplen[20..24].copy_from_slice(&Little.u32(len));
-        check(&caplen, TraceError::Block { kind: 6 });
+        check(&caplen, Problem::Block { kind: 6 });
     }
-    check(&block(Little, 6, &[0; 8]), TraceError::Block { kind: 6 });
-    check(&block(Little, 1, &[]), TraceError::Block { kind: 1 });
+    check(&block(Little, 6, &[0; 8]), Problem::Block { kind: 6 });
+    check(&block(Little, 1, &[]), Problem::Block { kind: 1 });
     let mut end = enhanced(Little, 0, &frame4(1));
     let len = end.len() as u32;
     end[len as usize - 4] ^= 4;
-    check(&end, TraceError::BlockEnd { first: len, last: len ^ 4 });
+    check(&end, Problem::BlockEnd { first: len, last: len ^ 4 });
     for len in [0u32, 8, 13, 0x7fff_ffff] {
         let mut bad = enhanced(Little, 0, &frame4(1));
         bad[4..8].copy_from_slice(&Little.u32(len));
-        check(&bad, TraceError::BlockLength { len });
+        check(&bad, Problem::BlockLength { len });
     }
     let mut bad = section(Little);
     bad[8] = 0;
-    check(&bad, TraceError::ByteOrder);
+    check(&bad, Problem::ByteOrder);
     let mut bad = section(Big);
     bad[13] = 2;
-    check(&bad, TraceError::Version { format: "pcapng", major: 2, minor: 0 });
+    check(&bad, Problem::Version { format: "pcapng", major: 2, minor: 0 });
     let first = [&section(Big)[..], &simple(Big, 42, &frame4(1))].concat();
-    assert_eq!(refused(&first).1, TraceError::NoInterface { index: 0, interfaces: 0 });
+    assert_eq!(refused(&first).1, Problem::NoInterface { index: 0, interfaces: 0 });
     let mut old = pcap(Big, ETHERNET, &[]);
     old[5] = 1;
-    assert_eq!(refused(&old), (0, TraceError::Version { format: "pcap", major: 1, minor: 4 }));
+    assert_eq!(refused(&old), (0, Problem::Version { format: "pcap", major: 1, minor: 4 }));
 }
 
 #[test]
 fn interfaces_are_bounded() {
     let one = block(Little, 1, &[1, 0, 0, 0, 0, 0, 0, 0]);
     let file = [section(Little), one.repeat((1 << 16) + 1)].concat();
-    assert_eq!(refused(&file).1, TraceError::Interfaces { limit: 1 << 16 });
+    assert_eq!(refused(&file).1, Problem::Interfaces { limit: 1 << 16 });
     let file = [section(Little), one.repeat(1 << 15)].concat().repeat(3);
     assert!(read(&file).is_empty(), "each section numbers its own interfaces");
 }
@@ -315,8 +315,10 @@ fn cut_off_everywhere(file: &[u8], ends: &[usize], first: usize) {
         assert!(trace.report.cut_off && trace.report.damaged == 1, "cut at {end}");
         let (at, error) = refused(cut);
         assert!(ends.contains(&(at as usize)), "cut at {end}: {error}");
-        let TraceError::CutOff { needed, have } = error else { panic!("cut at {end}: {error}") };
-        assert_eq!((at + have, at + needed > end as u64), (end as u64, true));
+        let Problem::CaptureCutOff { needed, have } = error else {
+            panic!("cut at {end}: {error}")
+        };
+        assert_eq!((at as usize + have, at as usize + needed > end), (end, true));
     }
     assert_eq!(last, read(file).len(), "the last record of the file has no destination");
 }
@@ -386,14 +388,14 @@ fn lengths_are_not_trusted() {
         let len = order.u32(u32::MAX);
         let packet = [[0; 4], [0; 4], len, len].concat();
         let file = [pcap(order, ETHERNET, &[frame4(1)]), packet].concat();
-        let expected = TraceError::TooLong { len: u64::from(u32::MAX), limit: 16 << 20 };
+        let expected = Problem::PacketTooLong { len: u32::MAX as usize, limit: 16 << 20 };
         assert_eq!(refused(&file).1, expected);
         assert_eq!(read_with(&file, &lenient()).unwrap().ipv4, [address4(1)]);
 
         let head = [section(order), interface(order, 1, 0), enhanced(order, 0, &frame4(1))];
         let packet = [order.u32(6), order.u32(0xffff_fffc), [0; 4]].concat();
         let file = [&head.concat()[..], &packet].concat();
-        let expected = TraceError::TooLong { len: 0xffff_fffc, limit: 16 << 20 };
+        let expected = Problem::PacketTooLong { len: 0xffff_fffc, limit: 16 << 20 };
         assert_eq!(refused(&file).1, expected);
 
         let long = 100 << 20;
@@ -404,7 +406,7 @@ fn lengths_are_not_trusted() {
         let trace = destinations_from(stream, None, &Options::default()).unwrap();
         assert_eq!(trace.ipv4, [1, 2].map(address4));
         let (_, error) = refused(&start);
-        assert_eq!(error, TraceError::CutOff { needed: u64::from(long), have: 12 });
+        assert_eq!(error, Problem::CaptureCutOff { needed: long as usize, have: 12 });
     }
 }
 

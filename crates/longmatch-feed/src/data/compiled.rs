@@ -3,12 +3,12 @@
 use longmatch::file::FileTable;
 use longmatch::table::{Cell, ColumnError, ColumnType};
 
-use super::error::DataError;
 use super::key::Found;
 use super::names;
 use super::store::{Raw, Store, text};
 use super::text::insert;
 use super::types;
+use crate::error::Problem;
 use crate::options::Options;
 use crate::report::Report;
 
@@ -26,14 +26,14 @@ pub(crate) fn load(
     options: &Options,
     store: &mut Store,
     report: &mut Report,
-) -> Result<(), DataError> {
+) -> Result<(), Problem> {
     if !options.prefix.is_empty() {
-        return Err(DataError::FixedPrefix);
+        return Err(Problem::FixedPrefix);
     }
     report.read_as = "a compiled table".to_owned();
     let limits = options.limits;
     let table = FileTable::from_bytes(bytes)
-        .map_err(|error| DataError::Compiled { text: error.to_string() })?;
+        .map_err(|error| Problem::Compiled { text: error.to_string() })?;
     let known: Vec<_> = table.columns().iter().map(|column| column.name.to_string()).collect();
     let mut kept: Vec<(u16, usize, ColumnType)> = Vec::new();
     for (at, name) in names::keep(options.columns.as_deref(), &known, |_| true)? {
@@ -65,12 +65,8 @@ pub(crate) fn load(
                         Cell::I64(number) => Raw::I64(number),
                         Cell::F64(number) => Raw::F64(number),
                     };
-                    let typed = types::convert(cell, *ty).ok_or_else(|| DataError::Type {
-                        column: known[*at].clone(),
-                        text: text(cell),
-                        ty: *ty,
-                    })?;
-                    store.cell(*column, typed);
+                    let wrong = || Problem::of_type(&known[*at], &text(cell), *ty);
+                    store.cell(*column, types::convert(cell, *ty).ok_or_else(wrong)?);
                 }
                 let id = store.end(limits)?;
                 if let Some(slot) = ids.get_mut(number) {

@@ -16,7 +16,6 @@ use std::net::IpAddr;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::error::DataError;
 use super::key::Kind;
 use super::names::{Known, known};
 use super::shape::Shape;
@@ -53,12 +52,12 @@ pub(crate) fn load(
     store: &mut Store,
     report: &mut Report,
 ) -> Result<(), FeedError> {
-    let whole = |error| FeedError::at(Place::Whole, Problem::data(error));
+    let whole = FeedError::whole;
     let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
     let names = match &*options.prefix {
         [] => Names::default(),
         [key] => Names { fixed: true, keys: HashSet::from([key.clone()]), ..Names::default() },
-        more => return Err(whole(DataError::PrefixColumns { columns: more.len() })),
+        more => return Err(whole(Problem::PrefixColumns { columns: more.len() })),
     };
     let taken = names.keys.clone();
     let walk = |names, taken| {
@@ -82,7 +81,7 @@ pub(crate) fn load(
     report.left_out.extend(lists.map(|(name, list)| (format!("array '{name}'"), list.addresses)));
     if first.names.all.is_empty() {
         let columns = first.names.lists.into_keys().collect();
-        return Err(whole(DataError::NoPrefixColumn { columns }));
+        return Err(whole(Problem::NoPrefixColumn { columns }));
     }
     let shape = Shape::json(&first.names.columns());
     let load = Load::new(&shape, options, store, report).map_err(whole)?;
@@ -213,7 +212,7 @@ struct Walk<'a> {
     /// Whether the rows are those of such a member.
     muted: bool,
     /// The error of a row, which ends the walk.
-    failure: Option<DataError>,
+    failure: Option<Problem>,
 }
 
 impl Walk<'_> {
@@ -229,8 +228,8 @@ impl Walk<'_> {
             if let Err(error) = read {
                 let place = Place::Line(error.line() as u64);
                 let failure = self.failure.take();
-                let error = failure.unwrap_or_else(|| DataError::Json { text: error.to_string() });
-                return Err(FeedError::at(place, Problem::data(error)));
+                let error = failure.unwrap_or_else(|| Problem::Json { text: error.to_string() });
+                return Err(FeedError::at(place, error));
             }
         }
         Ok(())

@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use longmatch::{IpPrefix, ParsePrefixError};
 
-use super::error::{DataError, shorten};
 use super::split;
+use crate::error::{Problem, shorten};
 use crate::prefix_text::{netmask_length, parse_prefix};
 
 /// The cells that hold the prefix.
@@ -81,8 +81,8 @@ fn in_cell(cell: &str) -> Option<(IpAddr, IpAddr)> {
 
 /// Parses a prefix, an address or a range; `column` names the column in errors.
 #[inline]
-pub(crate) fn one(cell: &str, mask: bool, column: &str) -> Result<Found, DataError> {
-    let wrong = |error| DataError::Prefix { column: column.into(), text: shorten(cell), error };
+pub(crate) fn one(cell: &str, mask: bool, column: &str) -> Result<Found, Problem> {
+    let wrong = |error| Problem::Cell { column: column.into(), text: shorten(cell), error };
     if cell.contains('/') {
         let parsed = parse_prefix(cell, mask);
         return parsed.map(Found::Prefix).map_err(|error| wrong(Some(error)));
@@ -100,7 +100,7 @@ pub(crate) fn one(cell: &str, mask: bool, column: &str) -> Result<Found, DataErr
 ///
 /// Integers are IPv4 addresses if both are below 2^32, else IPv6 addresses.
 #[inline]
-pub(crate) fn range(first: &str, last: &str) -> Result<Found, DataError> {
+pub(crate) fn range(first: &str, last: &str) -> Result<Found, Problem> {
     let text = || format!("{first} - {last}");
     if let (Ok(first), Ok(last)) = (first.parse(), last.parse()) {
         return ordered(first, last, text);
@@ -111,7 +111,7 @@ pub(crate) fn range(first: &str, last: &str) -> Result<Found, DataError> {
     };
     let (Some(first), Some(last)) = (number(first), number(last)) else {
         let reason = "expected two addresses, or two integers";
-        return Err(DataError::Range { text: shorten(&text()), reason });
+        return Err(Problem::Range { text: shorten(&text()), reason });
     };
     match (u32::try_from(first), u32::try_from(last)) {
         (Ok(first), Ok(last)) => ordered(IpAddr::V4(first.into()), IpAddr::V4(last.into()), text),
@@ -119,7 +119,7 @@ pub(crate) fn range(first: &str, last: &str) -> Result<Found, DataError> {
     }
 }
 
-fn ordered(first: IpAddr, last: IpAddr, text: impl Fn() -> String) -> Result<Found, DataError> {
+fn ordered(first: IpAddr, last: IpAddr, text: impl Fn() -> String) -> Result<Found, Problem> {
     let reason = if first.is_ipv4() != last.is_ipv4() {
         "the addresses are of different families"
     } else if last < first {
@@ -127,7 +127,7 @@ fn ordered(first: IpAddr, last: IpAddr, text: impl Fn() -> String) -> Result<Fou
     } else {
         return Ok(Found::Range(first, last));
     };
-    Err(DataError::Range { text: shorten(&text()), reason })
+    Err(Problem::Range { text: shorten(&text()), reason })
 }
 
 /// Parses an address and its prefix length or netmask; the names of the columns are for errors.
@@ -136,21 +136,21 @@ pub(crate) fn with_length(
     (addr, addr_column): (&str, &str),
     (length, length_column): (&str, &str),
     mask: bool,
-) -> Result<Found, DataError> {
+) -> Result<Found, Problem> {
     let Ok(parsed) = addr.parse::<IpAddr>() else {
-        return Err(DataError::Prefix {
+        return Err(Problem::Cell {
             column: addr_column.into(),
             text: shorten(addr),
             error: Some(ParsePrefixError::Address),
         });
     };
-    let wrong = || DataError::Length { column: length_column.into(), text: shorten(length) };
+    let wrong = || Problem::Length { column: length_column.into(), text: shorten(length) };
     let bits = match length.parse::<IpAddr>() {
         Ok(netmask) => netmask_length(parsed, netmask).ok_or_else(wrong)?,
         Err(_) => length.strip_prefix('/').unwrap_or(length).parse::<u8>().map_err(|_| wrong())?,
     };
     let prefix = if mask { IpPrefix::masked(parsed, bits) } else { IpPrefix::new(parsed, bits) };
-    prefix.map(Found::Prefix).map_err(|error| DataError::Prefix {
+    prefix.map(Found::Prefix).map_err(|error| Problem::Cell {
         column: addr_column.into(),
         text: shorten(&format!("{addr}/{bits}")),
         error: Some(error.into()),
@@ -182,7 +182,7 @@ pub(crate) fn prefixes(found: Found) -> impl Iterator<Item = IpPrefix> {
 mod tests {
     use super::*;
 
-    fn all(found: Result<Found, DataError>) -> String {
+    fn all(found: Result<Found, Problem>) -> String {
         match found {
             Ok(found) => prefixes(found).map(|p| p.to_string()).collect::<Vec<_>>().join(" "),
             Err(error) => error.to_string(),

@@ -18,11 +18,11 @@ use longmatch::{IpPrefix, NextHopId};
 use maxminddb::{Reader, WithinOptions};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::error::DataError;
 use super::key::Found;
 use super::store::{Raw, Store, text};
 use super::text::insert;
 use super::types;
+use crate::error::Problem;
 use crate::options::Options;
 use crate::report::Report;
 
@@ -43,9 +43,9 @@ pub(crate) fn load(
     options: &Options,
     store: &mut Store,
     report: &mut Report,
-) -> Result<(), DataError> {
+) -> Result<(), Problem> {
     if !options.prefix.is_empty() {
-        return Err(DataError::FixedPrefix);
+        return Err(Problem::FixedPrefix);
     }
     let reader = Reader::from_source(bytes).map_err(wrong)?;
     check_tree(&reader, bytes)?;
@@ -63,7 +63,7 @@ pub(crate) fn load(
         let Some(offset) = network.offset() else { continue };
         let prefix = network.network().map_err(wrong)?;
         let prefix = IpPrefix::masked(prefix.ip(), prefix.prefix())
-            .map_err(|error| DataError::Mmdb { text: error.to_string() })?;
+            .map_err(|error| Problem::Mmdb { text: error.to_string() })?;
         let id = match rows.entry(offset) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(new) => {
@@ -80,13 +80,13 @@ pub(crate) fn load(
     columns.end()
 }
 
-fn wrong(error: impl fmt::Display) -> DataError {
-    DataError::Mmdb { text: error.to_string() }
+fn wrong(error: impl fmt::Display) -> Problem {
+    Problem::Mmdb { text: error.to_string() }
 }
 
 /// Refuses a search tree in which a node has several parents, other than the root of the IPv4 tree, to
 /// which the aliases of IPv4 lead.
-fn check_tree(reader: &Reader<&[u8]>, bytes: &[u8]) -> Result<(), DataError> {
+fn check_tree(reader: &Reader<&[u8]>, bytes: &[u8]) -> Result<(), Problem> {
     let metadata = reader.metadata();
     let (nodes, size) = (metadata.node_count as usize, usize::from(metadata.record_size));
     let width = size / 4;
@@ -149,7 +149,7 @@ impl<'a> Columns<'a> {
     }
 
     /// Stores a record as a row.
-    fn row(&mut self, record: &Value<'_>, store: &mut Store) -> Result<NextHopId, DataError> {
+    fn row(&mut self, record: &Value<'_>, store: &mut Store) -> Result<NextHopId, Problem> {
         let mut cells = Vec::new();
         self.path.clear();
         self.flatten(record, store, &mut cells)?;
@@ -169,7 +169,7 @@ impl<'a> Columns<'a> {
         value: &'r Value<'_>,
         store: &mut Store,
         cells: &mut Vec<(u16, Leaf<'r>)>,
-    ) -> Result<(), DataError> {
+    ) -> Result<(), Problem> {
         let len = self.path.len();
         match value {
             Value::Nothing => {}
@@ -185,19 +185,16 @@ impl<'a> Columns<'a> {
             }
             Value::Leaf(leaf) => {
                 let Seen::Kept(column, ty) = self.column(store)? else { return Ok(()) };
-                let typed = leaf.of_type(ty).ok_or_else(|| DataError::Type {
-                    column: self.path.clone(),
-                    text: leaf.text(),
-                    ty: ty.unwrap_or(ColumnType::String),
-                })?;
-                cells.push((column, typed));
+                let stated = ty.unwrap_or(ColumnType::String);
+                let wrong = || Problem::of_type(&self.path, &leaf.text(), stated);
+                cells.push((column, leaf.of_type(ty).ok_or_else(wrong)?));
             }
         }
         Ok(())
     }
 
     /// The column of the current path.
-    fn column(&mut self, store: &mut Store) -> Result<Seen, DataError> {
+    fn column(&mut self, store: &mut Store) -> Result<Seen, Problem> {
         // A record that is a scalar itself.
         let path = if self.path.is_empty() { "value" } else { &self.path };
         if let Some(known) = self.known.get(path) {
@@ -205,7 +202,7 @@ impl<'a> Columns<'a> {
         }
         let limits = self.options.limits;
         if self.names.len() >= limits.columns {
-            return Err(DataError::TooManyColumns { limit: limits.columns });
+            return Err(Problem::TooManyColumns { limit: limits.columns });
         }
         let name = match self.options.columns.as_deref() {
             None => Some(path),
@@ -227,13 +224,11 @@ impl<'a> Columns<'a> {
     }
 
     /// Checks that all columns to keep have been seen.
-    fn end(self) -> Result<(), DataError> {
+    fn end(self) -> Result<(), Problem> {
         for kept in self.options.columns.iter().flatten() {
             if !self.known.contains_key(&kept.column) {
-                return Err(DataError::NoSuchColumn {
-                    name: kept.column.clone(),
-                    columns: self.names,
-                });
+                let (name, columns) = (kept.column.clone(), self.names);
+                return Err(Problem::NoSuchColumn { name, columns });
             }
         }
         Ok(())

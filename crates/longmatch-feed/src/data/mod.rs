@@ -4,7 +4,6 @@
 //! [`store`], which has each distinct row once; [`types`] chooses the columns' types and makes the table.
 
 pub(crate) mod compiled;
-pub(crate) mod error;
 pub(crate) mod json;
 pub(crate) mod key;
 pub(crate) mod mmdb;

@@ -1,6 +1,6 @@
 //! Names of columns: those of a header, those that are known, and the columns to keep.
 
-use super::error::DataError;
+use crate::error::Problem;
 use crate::option_values::KeptColumn;
 
 /// Names of the column of prefixes, in lower case without punctuation.
@@ -133,21 +133,21 @@ pub(crate) fn numbered(at: usize) -> String {
 }
 
 /// The position of a column by its name or its number from 1.
-pub(crate) fn resolve(name: &str, names: &[String]) -> Result<usize, DataError> {
+pub(crate) fn resolve(name: &str, names: &[String]) -> Result<usize, Problem> {
     if let Some(at) = names.iter().position(|known| known == name) {
         return Ok(at);
     }
     let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     number
         .filter(|at| *at < names.len())
-        .ok_or_else(|| DataError::NoSuchColumn { name: name.to_owned(), columns: names.to_vec() })
+        .ok_or_else(|| Problem::NoSuchColumn { name: name.to_owned(), columns: names.to_vec() })
 }
 
 /// The positions of the columns that filters name, and the cells that they ask for.
 pub(crate) fn positions(
     filters: &[(String, String)],
     names: &[String],
-) -> Result<Vec<(usize, String)>, DataError> {
+) -> Result<Vec<(usize, String)>, Problem> {
     let position = |(name, cell): &(String, String)| Ok((resolve(name, names)?, cell.clone()));
     filters.iter().map(position).collect()
 }
@@ -158,7 +158,7 @@ pub(crate) fn keep(
     kept: Option<&[KeptColumn]>,
     names: &[String],
     free: impl Fn(usize) -> bool,
-) -> Result<Vec<(usize, String)>, DataError> {
+) -> Result<Vec<(usize, String)>, Problem> {
     match kept {
         None => {
             let all = names.iter().cloned().enumerate();

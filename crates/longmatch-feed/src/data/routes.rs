@@ -3,12 +3,11 @@
 use longmatch::table::ColumnType;
 use longmatch::{IpPrefix, NextHopId};
 
-use super::error::{DataError, shorten};
 use super::key::Found;
 use super::names;
 use super::store::{Raw, Store};
 use super::types;
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Problem};
 use crate::options::{Limits, Options};
 use crate::route_value::RouteValue;
 use crate::sink::{Sink, SinkError};
@@ -23,11 +22,7 @@ struct Value {
 }
 
 /// The columns to keep, by their numbers.
-fn columns(
-    store: &mut Store,
-    options: &Options,
-    value: RouteValue,
-) -> Result<Vec<Value>, DataError> {
+fn columns(store: &mut Store, options: &Options, value: RouteValue) -> Result<Vec<Value>, Problem> {
     let known = ["prefix".to_owned(), value.column().to_owned()];
     let mut columns = Vec::new();
     for (at, name) in names::keep(options.columns.as_deref(), &known, |at| at == 1)? {
@@ -66,8 +61,7 @@ impl<'a> Routes<'a> {
     ) -> Result<Self, FeedError> {
         let default = if has_paths { RouteValue::OriginAs } else { RouteValue::NextHop };
         let value = options.value.unwrap_or(default);
-        let columns = columns(store, options, value)
-            .map_err(|error| FeedError::at(Place::Whole, Problem::data(error)))?;
+        let columns = columns(store, options, value).map_err(FeedError::whole)?;
         Ok(Self { store, value, columns, last: None, limits: options.limits })
     }
 
@@ -76,7 +70,7 @@ impl<'a> Routes<'a> {
         self.value
     }
 
-    fn route(&mut self, prefix: IpPrefix, value: &str) -> Result<(), DataError> {
+    fn route(&mut self, prefix: IpPrefix, value: &str) -> Result<(), Problem> {
         if self.store.is_set() {
             self.store.add(Found::Prefix(prefix));
             return Ok(());
@@ -88,7 +82,7 @@ impl<'a> Routes<'a> {
         self.store.replace(prefix, id)
     }
 
-    fn row(&mut self, prefix: IpPrefix, value: &str) -> Result<NextHopId, DataError> {
+    fn row(&mut self, prefix: IpPrefix, value: &str) -> Result<NextHopId, Problem> {
         self.store.begin();
         let mut has_prefix = false;
         for Value { is_prefix, number, name, ty } in &self.columns {
@@ -98,11 +92,9 @@ impl<'a> Routes<'a> {
                 _ if *is_prefix => Raw::String(text),
                 _ if value.is_empty() => continue,
                 None => Raw::Text(value),
-                Some(ty) => types::of_type(value, *ty).ok_or_else(|| DataError::Type {
-                    column: name.clone(),
-                    text: shorten(value),
-                    ty: *ty,
-                })?,
+                Some(ty) => {
+                    types::of_type(value, *ty).ok_or_else(|| Problem::of_type(name, value, *ty))?
+                }
             };
             self.store.cell(*number, cell);
         }
@@ -119,7 +111,7 @@ impl Sink for Routes<'_> {
 
     fn withdraw(&mut self, prefix: IpPrefix) -> Result<(), SinkError> {
         if self.store.is_set() {
-            return Err(DataError::Updates.into());
+            return Err(Problem::Updates.into());
         }
         self.store.remove(prefix);
         Ok(())

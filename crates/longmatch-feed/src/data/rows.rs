@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use csv_core::ReadRecordResult;
 use memchr::{memchr, memchr_iter};
 
-use super::error::DataError;
 use crate::error::{FeedError, Place, Problem};
 use crate::formats::{Emitted, Format, Parser};
 use crate::input::Input;
@@ -224,7 +223,7 @@ impl<'a> Rows<'a> {
             let line = match self.lines.next_line() {
                 Ok(Some(line)) if self.row.text.len() + line.len() < self.limit => line,
                 Ok(Some(_) | None) => {
-                    let error = DataError::RowTooLong { limit: self.limit };
+                    let error = Problem::RowTooLong { limit: self.limit };
                     return Err(RowError::Row(self.error(error)));
                 }
                 Err(LinesError::Line(error)) => {
@@ -273,8 +272,8 @@ impl<'a> Rows<'a> {
 
     /// An error of this row.
     #[cold]
-    pub(crate) fn error(&self, error: DataError) -> FeedError {
-        FeedError::at(Place::Line(self.number), Problem::data(error))
+    pub(crate) fn error(&self, error: Problem) -> FeedError {
+        FeedError::at(Place::Line(self.number), error)
     }
 }
 

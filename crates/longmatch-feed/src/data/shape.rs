@@ -3,10 +3,10 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use super::error::DataError;
 use super::key::{self, Key, Kind};
 use super::names::{self, Known, known};
 use super::rows::Cells;
+use crate::error::Problem;
 use crate::formats::Format;
 use crate::option_values::Delimiter;
 use crate::options::Options;
@@ -94,7 +94,7 @@ impl Shape {
         cells: Cells,
         semicolons: bool,
         options: &Options,
-    ) -> Result<Self, DataError> {
+    ) -> Result<Self, Problem> {
         let Some(first) = rows.first() else {
             return Ok(Self::list(semicolons));
         };
@@ -110,11 +110,11 @@ impl Shape {
         let sample = Sample { rows: &rows[skip..], kinds: &kinds[skip..], names: &names, header };
         let key = match &*options.prefix {
             [] => {
-                sample.key()?.ok_or_else(|| DataError::NoPrefixColumn { columns: names.clone() })?
+                sample.key()?.ok_or_else(|| Problem::NoPrefixColumn { columns: names.clone() })?
             }
             [one] => Key::One(names::resolve(one, &names)?),
             [one, two] => sample.pair(names::resolve(one, &names)?, names::resolve(two, &names)?),
-            more => return Err(DataError::PrefixColumns { columns: more.len() }),
+            more => return Err(Problem::PrefixColumns { columns: more.len() }),
         };
         let mut shape = Self { format: Format::Csv, cells, semicolons, header, key, names };
         if !header {
@@ -224,7 +224,7 @@ impl Sample<'_> {
     }
 
     /// The cells that hold the prefix.
-    fn key(&self) -> Result<Option<Key>, DataError> {
+    fn key(&self) -> Result<Option<Key>, Problem> {
         let range = self.named(Known::First).zip(self.named(Known::Last));
         let is_bound = |kind| matches!(kind, Kind::Address | Kind::Integer);
         let fits = range.is_some_and(|(first, last)| {
@@ -255,7 +255,7 @@ impl Sample<'_> {
     }
 
     /// The key whose first cells are addresses, from the cells after them. A few rows may be damaged.
-    fn pair_without_names(&self, at: usize) -> Result<Key, DataError> {
+    fn pair_without_names(&self, at: usize) -> Result<Key, Problem> {
         let (one, two) = (at, at + 1);
         if two >= self.names.len() {
             return Ok(Key::One(at));
@@ -277,7 +277,7 @@ impl Sample<'_> {
                 90.. if self.names.len() > 2 || self.rows.len() > 1 => Ok(Key::Length(one, two)),
                 // Host bits may be set in all rows.
                 _ if share(&length(true)) < 90 => Ok(Key::One(at)),
-                _ => Err(DataError::LengthOrNextHop { text: text() }),
+                _ => Err(Problem::LengthOrNextHop { text: text() }),
             };
         }
         if !is_most(self.kinds, two, |kind| kind == Kind::Address) {
@@ -292,7 +292,7 @@ impl Sample<'_> {
             90.. if self.names.len() > 2 && (self.follow(one, two) || self.rows.len() >= 8) => {
                 Ok(Key::Range(one, two))
             }
-            _ => Err(DataError::RangeOrNextHop { text: text() }),
+            _ => Err(Problem::RangeOrNextHop { text: text() }),
         }
     }
 

@@ -11,10 +11,9 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use longmatch::table::ColumnType;
 use longmatch::{IpPrefix, Ipv4, Ipv6, NextHopId, Rib};
 
-use super::error::DataError;
 use super::key::Found;
 use crate::entries::ListEntries;
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Problem};
 use crate::option_values::Duplicates;
 use crate::options::Limits;
 use crate::report::Report;
@@ -139,14 +138,14 @@ impl Store {
         name: &str,
         ty: Option<ColumnType>,
         limits: Limits,
-    ) -> Result<u16, DataError> {
+    ) -> Result<u16, Problem> {
         if let Some(known) = self.columns.iter().position(|column| column.name == name) {
             self.columns[known].ty = self.columns[known].ty.or(ty);
             return Ok(known as u16);
         }
         let limit = limits.columns.min(usize::from(u16::MAX));
         if self.columns.len() >= limit {
-            return Err(DataError::TooManyColumns { limit });
+            return Err(Problem::TooManyColumns { limit });
         }
         self.columns.push(StoreColumn { name: name.to_owned(), ty });
         Ok(self.columns.len() as u16 - 1)
@@ -187,7 +186,7 @@ impl Store {
 
     /// Ends the row. Returns the id of equal rows.
     #[inline]
-    pub(crate) fn end(&mut self, limits: Limits) -> Result<NextHopId, DataError> {
+    pub(crate) fn end(&mut self, limits: Limits) -> Result<NextHopId, Problem> {
         let hash = self.hasher.hash_one(&*self.row) as u32;
         let (bytes, ends, row) = (&self.bytes, &self.ends, &*self.row);
         let is_row = |slot: &Slot| slot.hash == hash && slice(bytes, ends, slot.number) == row;
@@ -197,7 +196,7 @@ impl Store {
         // The bytes, the end and the place in the hash table.
         let size = (self.bytes.len() + self.row.len() + 32 * (self.ends.len() + 1)) as u64;
         if size > limits.rows || self.ends.len() as u64 >= u64::from(u32::MAX) - 1 {
-            return Err(DataError::TooManyRows { limit: limits.rows });
+            return Err(Problem::TooManyRows { limit: limits.rows });
         }
         let number = self.ends.len() as u32;
         self.bytes.extend_from_slice(&self.row);
@@ -214,7 +213,7 @@ impl Store {
         prefix: IpPrefix,
         row: NextHopId,
         limits: Limits,
-    ) -> Result<Inserted, DataError> {
+    ) -> Result<Inserted, Problem> {
         let Some(old) = self.put(prefix, row)?.filter(|old| *old != row) else {
             return Ok(Inserted::Kept);
         };
@@ -229,26 +228,26 @@ impl Store {
             }
             Duplicates::Error => {
                 self.put(prefix, old)?;
-                return Err(DataError::Duplicate { text: prefix.to_string() });
+                return Err(Problem::Duplicate { text: prefix.to_string() });
             }
         }
         Ok(Inserted::Lost { first: self.repeated.insert(prefix.unmapped()) })
     }
 
     /// Gives a prefix a row in place of an earlier one.
-    pub(crate) fn replace(&mut self, prefix: IpPrefix, row: NextHopId) -> Result<(), DataError> {
+    pub(crate) fn replace(&mut self, prefix: IpPrefix, row: NextHopId) -> Result<(), Problem> {
         self.lost |= self.put(prefix, row)?.is_some_and(|old| old != row);
         Ok(())
     }
 
     /// Gives a prefix a row. Returns its earlier one.
     #[inline]
-    fn put(&mut self, prefix: IpPrefix, row: NextHopId) -> Result<Option<NextHopId>, DataError> {
+    fn put(&mut self, prefix: IpPrefix, row: NextHopId) -> Result<Option<NextHopId>, Problem> {
         let old = match prefix.unmapped() {
             IpPrefix::V4(prefix) => self.ipv4.insert(prefix, row),
             IpPrefix::V6(prefix) => self.ipv6.insert(prefix, row),
         };
-        old.map_err(|full| DataError::Column(longmatch::table::InsertError::from(full).into()))
+        old.map_err(|full| Problem::Column(longmatch::table::InsertError::from(full).into()))
     }
 
     /// The row whose cells have the texts of two rows.
@@ -257,7 +256,7 @@ impl Store {
         one: NextHopId,
         two: NextHopId,
         limits: Limits,
-    ) -> Result<NextHopId, DataError> {
+    ) -> Result<NextHopId, Problem> {
         let texts = |row| self.cells(row).map(|(column, cell)| (column, text(cell)));
         let mut joined: BTreeMap<u16, String> = texts(one).collect();
         for (column, text) in texts(two) {
@@ -325,7 +324,7 @@ impl Store {
                 Some(Some(text)) if !is_list => sink.announce(prefix, text),
                 _ => sink.announce(prefix, &prefix.to_string()),
             };
-            announced.map_err(|error| FeedError::at(Place::Whole, Problem::Sink(error)))?;
+            announced.map_err(|error| FeedError::whole(Problem::Sink(error)))?;
         }
         Ok(())
     }
@@ -445,7 +444,7 @@ mod tests {
         assert_eq!(store.column("b", None, limits), Ok(1));
         assert_eq!(store.column("a", Some(ColumnType::U64), limits), Ok(0));
         assert_eq!(store.columns()[0].ty, Some(ColumnType::U64));
-        assert_eq!(store.column("c", None, limits), Err(DataError::TooManyColumns { limit: 2 }));
+        assert_eq!(store.column("c", None, limits), Err(Problem::TooManyColumns { limit: 2 }));
         let full = (0..9).find(|n| {
             store.begin();
             store.cell(0, Raw::U64(*n));

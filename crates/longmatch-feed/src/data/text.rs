@@ -3,7 +3,6 @@
 use longmatch::NextHopId;
 use longmatch::table::ColumnType;
 
-use super::error::{DataError, shorten};
 use super::key::{self, Found, Key};
 use super::names;
 use super::rows::{RowError, Rows};
@@ -11,7 +10,7 @@ use super::shape::Shape;
 use super::store::{Inserted, Raw, Store};
 use super::types;
 use crate::decompress::explain;
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Problem};
 use crate::options::{Limits, Options};
 use crate::report::Report;
 use crate::source::Opened;
@@ -34,7 +33,7 @@ pub(crate) fn load(
     store: &mut Store,
     report: &mut Report,
 ) -> Result<(), FeedError> {
-    let whole = |error| FeedError::at(Place::Whole, Problem::data(error));
+    let whole = FeedError::whole;
     let limits = options.limits;
     let mut rows = Rows::new(opened.input, shape.cells, shape.semicolons, limits.row);
     let mut load = Load::new(shape, options, store, report).map_err(whole)?;
@@ -47,7 +46,7 @@ pub(crate) fn load(
             Err(RowError::Row(error)) => Err(error),
             Err(RowError::Io(error)) => {
                 let error = explain(error, opened.codec);
-                break Err(FeedError::stream(rows.lines().input().received(), error));
+                break Err(FeedError::byte(rows.lines().input().received(), error));
             }
         };
         match result {
@@ -66,7 +65,7 @@ pub(crate) fn load(
 }
 
 /// The cells to keep, by rising columns of the store.
-fn keep(shape: &Shape, options: &Options, store: &mut Store) -> Result<Vec<Kept>, DataError> {
+fn keep(shape: &Shape, options: &Options, store: &mut Store) -> Result<Vec<Kept>, Problem> {
     let free = |at| !shape.key.has(at);
     let mut kept = Vec::new();
     for (at, name) in names::keep(options.columns.as_deref(), &shape.names, free)? {
@@ -120,10 +119,10 @@ impl<'a> Load<'a> {
         options: &Options,
         store: &'a mut Store,
         report: &'a mut Report,
-    ) -> Result<Self, DataError> {
+    ) -> Result<Self, Problem> {
         let limits = options.limits;
         if shape.names.len() > limits.columns {
-            return Err(DataError::TooManyColumns { limit: limits.columns });
+            return Err(Problem::TooManyColumns { limit: limits.columns });
         }
         let kept = keep(shape, options, store)?;
         let filters = names::positions(&options.filters, &shape.names)?;
@@ -131,18 +130,18 @@ impl<'a> Load<'a> {
     }
 
     /// Records damage that does not stop a lenient load.
-    pub(crate) fn note_damage(&mut self, error: DataError) {
-        self.report.note_damage(FeedError::at(Place::Whole, Problem::data(error)));
+    pub(crate) fn note_damage(&mut self, error: Problem) {
+        self.report.note_damage(FeedError::whole(error));
     }
 
     #[inline]
-    pub(crate) fn row(&mut self, rows: &impl Row) -> Result<(), DataError> {
+    pub(crate) fn row(&mut self, rows: &impl Row) -> Result<(), Problem> {
         let columns = self.shape.names.len();
         if rows.len() != columns {
             // Some writers end each row with a delimiter.
             let more = (columns..rows.len()).all(|at| rows.cell(at).is_empty());
             if rows.len() < columns || !more {
-                return Err(DataError::Width { cells: rows.len(), columns });
+                return Err(Problem::Width { cells: rows.len(), columns });
             }
         }
         if self.filters.iter().any(|(at, cell)| rows.cell(*at) != cell) {
@@ -155,7 +154,7 @@ impl<'a> Load<'a> {
 
     /// Parses the prefix.
     #[inline]
-    fn key(&self, rows: &impl Row) -> Result<Found, DataError> {
+    fn key(&self, rows: &impl Row) -> Result<Found, Problem> {
         let names = &self.shape.names;
         match self.shape.key {
             Key::One(at) => key::one(rows.cell(at), self.mask, &names[at]),
@@ -170,18 +169,15 @@ impl<'a> Load<'a> {
 
     /// Stores the other cells.
     #[inline]
-    fn cells(&mut self, rows: &impl Row) -> Result<NextHopId, DataError> {
+    fn cells(&mut self, rows: &impl Row) -> Result<NextHopId, Problem> {
         self.store.begin();
         for kept in &self.kept {
             let text = rows.cell(kept.at);
             let cell = match kept.ty {
                 _ if text.is_empty() => continue,
                 None => Raw::Text(text),
-                Some(ty) => types::of_type(text, ty).ok_or_else(|| DataError::Type {
-                    column: kept.name.clone(),
-                    text: shorten(text),
-                    ty,
-                })?,
+                Some(ty) => types::of_type(text, ty)
+                    .ok_or_else(|| Problem::of_type(&kept.name, text, ty))?,
             };
             self.store.cell(kept.column, cell);
         }
@@ -196,7 +192,7 @@ pub(crate) fn insert(
     report: &mut Report,
     (found, id): (Found, NextHopId),
     limits: Limits,
-) -> Result<(), DataError> {
+) -> Result<(), Problem> {
     let is_range = matches!(found, Found::Range(..));
     report.count_row(found);
     if store.is_set() {

@@ -3,8 +3,8 @@
 use longmatch::NextHopId;
 use longmatch::table::{Cell, Column, ColumnType, PrefixData, Row};
 
-use super::error::DataError;
 use super::store::{Raw, Store, text};
+use crate::error::Problem;
 
 /// Integers up to this one are exact as floating-point numbers.
 const EXACT: u64 = 1 << 53;
@@ -120,7 +120,7 @@ impl Seen {
 }
 
 /// The table of all that has been read.
-pub(crate) fn finish(store: Store) -> Result<PrefixData, DataError> {
+pub(crate) fn finish(store: Store) -> Result<PrefixData, Problem> {
     let used = store.used();
     let types = types(&store, &used);
     let names = store.columns().iter().map(|column| &*column.name);
@@ -141,15 +141,12 @@ fn types(store: &Store, used: &[Option<NextHopId>]) -> Vec<ColumnType> {
 }
 
 /// A row for the table: nulls in place of a row without prefixes, which may not fit the types.
-fn row(store: &Store, id: Option<NextHopId>, types: &[ColumnType]) -> Result<Row, DataError> {
+fn row(store: &Store, id: Option<NextHopId>, types: &[ColumnType]) -> Result<Row, Problem> {
     let mut row: Row = (0..types.len()).map(|_| Cell::Null).collect();
     for (column, cell) in id.into_iter().flat_map(|id| store.cells(id)) {
         let at = usize::from(column);
-        let converted = convert(cell, types[at]).ok_or_else(|| DataError::Type {
-            column: store.columns()[at].name.clone(),
-            text: text(cell),
-            ty: types[at],
-        })?;
+        let wrong = || Problem::of_type(&store.columns()[at].name, &text(cell), types[at]);
+        let converted = convert(cell, types[at]).ok_or_else(wrong)?;
         row[at] = match (converted, types[at]) {
             (Raw::Text(text) | Raw::String(text), _) => Cell::String(text.into()),
             (number, ColumnType::String) => Cell::String(text(number).into()),

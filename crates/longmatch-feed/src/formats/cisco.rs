@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 
 use super::first_match::FirstMatch;
 use super::{Emitted, Listing, Parser, unexpected, words};
-use crate::data::error::DataError;
+use crate::error::Problem;
 
 /// The format.
 pub(super) const LISTING: Listing = Listing {
@@ -39,7 +39,7 @@ struct Cisco {
 }
 
 impl Parser for Cisco {
-    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
+    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), Problem> {
         let cells: Vec<_> = words(line).collect();
         let wrong = || unexpected(line, STANDARD);
         match cells.as_slice() {

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::{Emitted, Listing, Parser, unexpected};
-use crate::data::error::DataError;
+use crate::error::Problem;
 
 /// The format.
 pub(super) const LISTING: Listing = Listing {
@@ -43,7 +43,7 @@ fn begins(lines: &[&str]) -> bool {
 struct Delegated;
 
 impl Parser for Delegated {
-    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
+    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), Problem> {
         if is_summary(line.trim_ascii()) || is_header(line) {
             return Ok(());
         }

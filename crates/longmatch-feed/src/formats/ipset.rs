@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Emitted, Listing, Parser, unexpected, word, words};
-use crate::data::error::DataError;
+use crate::error::Problem;
 
 /// The format.
 pub(super) const LISTING: Listing = Listing {
@@ -39,7 +39,7 @@ struct Ipset {
 }
 
 impl Parser for Ipset {
-    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
+    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), Problem> {
         let (first, rest) = word(line);
         match first {
             "create" => {
@@ -77,7 +77,7 @@ impl Parser for Ipset {
         }
     }
 
-    fn end(&mut self, _rows: &mut Emitted) -> Result<(), DataError> {
+    fn end(&mut self, _rows: &mut Emitted) -> Result<(), Problem> {
         let other = self.others.iter().next().filter(|_| !self.known);
         other.map_or(Ok(()), |(name, (kind, _))| {
             Err(unexpected(
@@ -108,7 +108,7 @@ impl Ipset {
         text: &str,
         set: &str,
         rows: &mut Emitted,
-    ) -> Result<(), DataError> {
+    ) -> Result<(), Problem> {
         if let Some((_, left_out)) = self.others.get_mut(set) {
             *left_out += 1;
             return Ok(());

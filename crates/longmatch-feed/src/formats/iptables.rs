@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Emitted, Listing, Parser, unexpected, words};
-use crate::data::error::DataError;
+use crate::error::Problem;
 
 /// The format.
 pub(super) const LISTING: Listing = Listing {
@@ -38,7 +38,7 @@ struct Iptables {
 }
 
 impl Parser for Iptables {
-    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
+    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), Problem> {
         // `iptables-save -c` begins with counters.
         let rule = match line.trim_ascii_start().strip_prefix('[') {
             Some(counted) => counted.split_once(']').map_or("", |(_, rule)| rule),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Emitted, Listing, Parser, unexpected, word};
-use crate::data::error::DataError;
 use crate::data::key::Kind;
+use crate::error::Problem;
 
 /// The format.
 pub(super) const LISTING: Listing = Listing {
@@ -39,7 +39,7 @@ struct MikroTik {
 }
 
 impl Parser for MikroTik {
-    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
+    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), Problem> {
         let part = line.trim_ascii();
         if self.entry.len() + part.len() > MAX_ENTRY {
             return Err(unexpected(
@@ -71,7 +71,7 @@ impl Parser for MikroTik {
         self.add(options, rows).ok_or_else(|| unexpected(&entry, EXPECTED))
     }
 
-    fn end(&mut self, _rows: &mut Emitted) -> Result<(), DataError> {
+    fn end(&mut self, _rows: &mut Emitted) -> Result<(), Problem> {
         match self.entry.is_empty() {
             true => Ok(()),
             false => Err(unexpected(&self.entry, "more after the backslash: the text is cut off")),

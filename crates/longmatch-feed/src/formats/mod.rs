@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::data::error::{DataError, shorten};
+use crate::error::{Problem, shorten};
 use crate::option_values::ParseOptionError;
 
 /// Format of an input.
@@ -209,13 +209,13 @@ impl FromStr for Format {
 /// Parser of the lines of a listing.
 pub(crate) trait Parser {
     /// Parses a line that is neither blank nor a comment.
-    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError>;
+    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), Problem>;
 
     /// Notes a blank line.
     fn blank(&mut self, _rows: &mut Emitted) {}
 
     /// Emits the last rows, and checks that the listing may end here.
-    fn end(&mut self, _rows: &mut Emitted) -> Result<(), DataError> {
+    fn end(&mut self, _rows: &mut Emitted) -> Result<(), Problem> {
         Ok(())
     }
 
@@ -245,8 +245,8 @@ impl Emitted {
 }
 
 /// The error of a line that the format does not have.
-fn unexpected(line: &str, expected: &'static str) -> DataError {
-    DataError::Listing { text: shorten(line.trim_ascii()), expected }
+fn unexpected(line: &str, expected: &'static str) -> Problem {
+    Problem::Listing { text: shorten(line.trim_ascii()), expected }
 }
 
 /// Splits a text after its first word, or after the closing quotation mark of a quoted one, which may

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Emitted, Listing, Parser, unexpected, words};
-use crate::data::error::DataError;
+use crate::error::Problem;
 
 /// The format.
 pub(super) const LISTING: Listing =
@@ -38,7 +38,7 @@ struct Netstat {
 }
 
 impl Parser for Netstat {
-    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
+    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), Problem> {
         if is_header(line) {
             let next_hop = line.contains("Next Hop");
             let line = line.replace("Next Hop", "Gateway");
@@ -69,7 +69,7 @@ impl Netstat {
         (destination, gateway): (&str, &str),
         cells: &[&str],
         rows: &mut Emitted,
-    ) -> Result<(), DataError> {
+    ) -> Result<(), Problem> {
         let at = |position: Option<usize>| position.and_then(|at| cells.get(at)).copied();
         let prefix = match at(self.mask) {
             Some(mask) => match mask.parse::<std::net::Ipv4Addr>().map(|mask| mask.to_bits()) {

@@ -1,7 +1,7 @@
 //! `nft list ruleset`, `nft list set`: the elements of sets and maps of addresses.
 
 use super::{Emitted, Listing, Parser, unexpected, word, words};
-use crate::data::error::DataError;
+use crate::error::Problem;
 
 /// The format.
 pub(super) const LISTING: Listing = Listing {
@@ -31,7 +31,7 @@ struct Nft {
 }
 
 impl Parser for Nft {
-    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
+    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), Problem> {
         if self.inside {
             return self.elements(line, rows);
         }
@@ -61,7 +61,7 @@ impl Parser for Nft {
         Ok(())
     }
 
-    fn end(&mut self, _rows: &mut Emitted) -> Result<(), DataError> {
+    fn end(&mut self, _rows: &mut Emitted) -> Result<(), Problem> {
         match self.inside {
             true => Err(unexpected(&self.element, "'}' after the elements: the text is cut off")),
             false => Ok(()),
@@ -71,7 +71,7 @@ impl Parser for Nft {
 
 impl Nft {
     /// Parses elements up to the end of the line or of the set.
-    fn elements(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
+    fn elements(&mut self, line: &str, rows: &mut Emitted) -> Result<(), Problem> {
         for character in line.chars() {
             match character {
                 '"' => self.quoted = !self.quoted,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::first_match::FirstMatch;
 use super::{Emitted, Listing, Parser, unexpected, words};
-use crate::data::error::DataError;
 use crate::data::key::Kind;
+use crate::error::Problem;
 
 /// The format.
 pub(super) const LISTING: Listing = Listing {
@@ -42,7 +42,7 @@ struct Nginx {
 }
 
 impl Parser for Nginx {
-    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
+    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), Problem> {
         let code = match line.find(" #").or(line.find("\t#")).or(line.find(";#")) {
             Some(at) => &line[..=at],
             None => line,

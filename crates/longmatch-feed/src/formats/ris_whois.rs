@@ -1,8 +1,8 @@
 //! RIS whois dumps: the origin of a prefix, the prefix, and the number of peers that see it.
 
 use super::{Emitted, Listing, Parser, unexpected};
-use crate::data::error::DataError;
 use crate::data::key::Kind;
+use crate::error::Problem;
 
 /// The format.
 pub(super) const LISTING: Listing =
@@ -31,7 +31,7 @@ fn begins(lines: &[&str]) -> bool {
 struct Ris;
 
 impl Parser for Ris {
-    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
+    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), Problem> {
         // A comment.
         if line.starts_with('%') {
             return Ok(());

@@ -1,7 +1,7 @@
 //! Objects of routing registries in RPSL: `route` and `route6`, with their origin and first description.
 
 use super::{Emitted, Listing, Parser, unexpected};
-use crate::data::error::DataError;
+use crate::error::Problem;
 
 /// The format.
 pub(super) const LISTING: Listing = Listing {
@@ -40,7 +40,7 @@ struct Rpsl {
 }
 
 impl Parser for Rpsl {
-    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
+    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), Problem> {
         // Comments of servers, and lines that continue the one before.
         if line.starts_with(['%', ' ', '\t', '+']) {
             return Ok(());
@@ -66,7 +66,7 @@ impl Parser for Rpsl {
         }
     }
 
-    fn end(&mut self, rows: &mut Emitted) -> Result<(), DataError> {
+    fn end(&mut self, rows: &mut Emitted) -> Result<(), Problem> {
         self.blank(rows);
         Ok(())
     }

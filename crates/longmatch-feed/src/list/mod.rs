@@ -9,12 +9,11 @@ use memchr::memrchr;
 
 use crate::data::Store;
 use crate::decompress::explain;
-use crate::error::FeedError;
+use crate::error::{FeedError, Problem};
 use crate::input::Input;
 use crate::options::Options;
 use crate::report::Report;
 use crate::source::Opened;
-use crate::text::error::LineError;
 
 /// Bytes that are scanned at once.
 const BLOCK: usize = 1 << 20;
@@ -58,11 +57,11 @@ fn blocks(
         }
         if let Some(error) = input.take_error() {
             // The bytes after the last line end are no line.
-            return Err(FeedError::stream(input.received(), explain(error, opened.codec)));
+            return Err(FeedError::byte(input.received(), explain(error, opened.codec)));
         }
         if whole == 0 {
             report.lines += 1;
-            let error = FeedError::line(report.lines, LineError::TooLong { limit });
+            let error = FeedError::line(report.lines, Problem::LineTooLong { limit });
             match options.lenient {
                 true => report.note_damage(error),
                 false => return Err(error),

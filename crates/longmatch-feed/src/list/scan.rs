@@ -4,14 +4,12 @@ use longmatch::set::AddressRange;
 use longmatch::{Ipv4, Prefix};
 use memchr::memchr;
 
-use crate::data::error::DataError;
 use crate::data::key::{self, Found};
 use crate::entries::ListEntries;
 use crate::error::{FeedError, Place, Problem};
 use crate::options::Options;
 use crate::report::Report;
 use crate::text::BOM;
-use crate::text::error::LineError;
 
 /// Scans whole lines; the last one may lack its line end.
 ///
@@ -84,19 +82,17 @@ fn push(found: Found, entries: &mut ListEntries, report: &mut Report) {
 fn item(line: &[u8], options: &Options) -> Result<Option<Found>, Problem> {
     let limit = options.limits.row.min(1 << 30);
     if line.len() > limit {
-        return Err(Problem::Line(LineError::TooLong { limit }));
+        return Err(Problem::LineTooLong { limit });
     }
     if memchr(0, line).is_some() {
-        return Err(Problem::Line(LineError::Nul));
+        return Err(Problem::Nul);
     }
-    let line = str::from_utf8(line).map_err(|_| Problem::Line(LineError::NotUtf8))?;
+    let line = str::from_utf8(line).map_err(|_| Problem::NotUtf8)?;
     let cell = line[..line.find(['#', ';']).unwrap_or(line.len())].trim_ascii();
     if cell.is_empty() {
         return Ok(None);
     }
-    key::one(cell, options.mask_host_bits, "prefix")
-        .map(Some)
-        .map_err(|error: DataError| Problem::data(error))
+    key::one(cell, options.mask_host_bits, "prefix").map(Some)
 }
 
 /// Parses an IPv4 address at the beginning of bytes; returns it and its length. Like the standard

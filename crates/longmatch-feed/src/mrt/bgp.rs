@@ -8,9 +8,8 @@
 use std::net::IpAddr;
 
 use super::cursor::{Afi, Cursor};
-use super::error::MrtError;
 use super::path;
-use crate::error::FeedError;
+use crate::error::{FeedError, Problem};
 
 /// Attribute types.
 const AS_PATH: u8 = 2;
@@ -159,7 +158,7 @@ impl NextHops {
         }
         match &self.last {
             Some((_, addr, text)) => Ok((*addr, text)),
-            None => Err(value.error(MrtError::NoNextHop)),
+            None => Err(value.error(Problem::NoNextHop)),
         }
     }
 }
@@ -173,8 +172,8 @@ fn parse_next_hop(attribute: Afi, mut value: Cursor<'_>) -> Result<IpAddr, FeedE
         (_, 4) => (Afi::Ipv4, 0),
         (Afi::Ipv6, 16 | 32) => (Afi::Ipv6, 0),
         (Afi::Ipv6, 24 | 48) => (Afi::Ipv6, 8),
-        (_, 0) => return Err(value.error(MrtError::NoNextHop)),
-        (_, len) => return Err(value.error(MrtError::NextHopLength { len })),
+        (_, 0) => return Err(value.error(Problem::NoNextHop)),
+        (_, len) => return Err(value.error(Problem::NextHopLength { len })),
     };
     value.take(before, "route distinguisher")?;
     value.addr(afi, "next hop")

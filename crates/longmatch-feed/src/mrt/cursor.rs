@@ -6,8 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use longmatch::{IpPrefix, Prefix};
 
-use super::error::MrtError;
-use crate::error::FeedError;
+use crate::error::{FeedError, Problem};
 
 /// Address family as in BGP messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,13 +66,13 @@ impl<'a> Cursor<'a> {
 
     /// Returns an error at this position.
     #[cold]
-    pub(crate) fn error(&self, error: MrtError) -> FeedError {
-        FeedError::mrt(self.offset, error)
+    pub(crate) fn error(&self, error: Problem) -> FeedError {
+        FeedError::byte(self.offset, error)
     }
 
     #[cold]
     fn short(&self, field: &'static str, needed: usize) -> FeedError {
-        self.error(MrtError::Short { field, needed, have: self.bytes.len() })
+        self.error(Problem::Short { field, needed, have: self.bytes.len() })
     }
 
     /// Reads the next `n` bytes as a cursor.
@@ -130,7 +129,7 @@ impl<'a> Cursor<'a> {
         let here = *self;
         let len = self.u8("prefix length")?;
         if len > afi.width() {
-            return Err(here.error(MrtError::PrefixLength { len, max: afi.width() }));
+            return Err(here.error(Problem::PrefixLength { len, max: afi.width() }));
         }
         let bytes = self.take(usize::from(len.div_ceil(8)), "prefix")?.rest();
         let mut octets = [0; 16];
@@ -146,7 +145,7 @@ impl<'a> Cursor<'a> {
         let here = *self;
         let len = self.u8("prefix length")?;
         if len > afi.width() {
-            return Err(here.error(MrtError::PrefixLength { len, max: afi.width() }));
+            return Err(here.error(Problem::PrefixLength { len, max: afi.width() }));
         }
         Ok(afi.prefix(octets, len))
     }
@@ -156,7 +155,7 @@ impl<'a> Cursor<'a> {
     pub(crate) fn end(&self) -> Result<(), FeedError> {
         match self.bytes.len() {
             0 => Ok(()),
-            bytes => Err(self.error(MrtError::Trailing { bytes })),
+            bytes => Err(self.error(Problem::TrailingBytes { bytes })),
         }
     }
 }

@@ -7,7 +7,6 @@
 
 mod bgp;
 mod cursor;
-pub(crate) mod error;
 mod path;
 pub(crate) mod record;
 mod table_dump;
@@ -15,13 +14,12 @@ mod updates;
 mod walk;
 
 use crate::decompress::explain;
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Problem};
 use crate::input::Input;
 use crate::report::Report;
 use crate::sink::Sink;
 use crate::source::{Job, Opened};
 use cursor::Cursor;
-use error::MrtError;
 use record::{Header, kind};
 use walk::{Mode, Walk};
 
@@ -71,7 +69,7 @@ pub(crate) fn load(
         other => other?,
     }
     let chosen = count.peers.choose(job.options.peer);
-    let chosen = chosen.map_err(|error| FeedError::at(Place::Whole, Problem::NoSuchPeer(error)))?;
+    let chosen = chosen.map_err(FeedError::whole)?;
     let mut take = Walk::new(Mode::Take { chosen, sink }, value);
     let end = pass(job, job.open()?, &mut take, report);
     report.peers = take.peers.into_list();
@@ -108,7 +106,7 @@ fn pass(
     report.input_bytes = taken.get();
     // An error of the stream explains more than a truncated record.
     match input.take_error() {
-        Some(error) if end.is_err() => Err(FeedError::stream(report.bytes, explain(error, codec))),
+        Some(error) if end.is_err() => Err(FeedError::byte(report.bytes, explain(error, codec))),
         _ => end,
     }
 }
@@ -116,9 +114,8 @@ fn pass(
 /// Fills the window with the next record, header and body. `None` at the end of the stream.
 fn next_header(input: &mut Input<'_>, limit: usize) -> Result<Option<Header>, FeedError> {
     let start = input.offset();
-    let cut_off = |needed: usize, have: usize| {
-        FeedError::mrt(start, MrtError::CutOff { needed: needed as u64, have: have as u64 })
-    };
+    let cut_off =
+        |needed: usize, have: usize| FeedError::byte(start, Problem::RecordCutOff { needed, have });
     let have = input.fill(HEADER_LEN);
     let Some(head) = input.window().first_chunk::<HEADER_LEN>() else {
         // The caller reports an error of the stream, because it knows the compression.
@@ -130,8 +127,7 @@ fn next_header(input: &mut Input<'_>, limit: usize) -> Result<Option<Header>, Fe
     let header =
         Header { kind: u16::from_be_bytes([t0, t1]), subtype: u16::from_be_bytes([s0, s1]), len };
     if len > limit {
-        let error = MrtError::RecordTooLong { len: len as u64, limit: limit as u64 };
-        return Err(FeedError::mrt(start, error));
+        return Err(FeedError::byte(start, Problem::RecordTooLong { len, limit }));
     }
     let have = input.fill(HEADER_LEN + len);
     if have < HEADER_LEN + len {

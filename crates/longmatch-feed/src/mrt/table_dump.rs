@@ -4,9 +4,8 @@ use longmatch::IpPrefix;
 
 use super::bgp::{self, Attributes};
 use super::cursor::{Afi, Cursor};
-use super::error::MrtError;
 use super::walk::{Announced, Walk};
-use crate::error::FeedError;
+use crate::error::{FeedError, Problem};
 use crate::report::Report;
 
 /// Bits of a peer's type: its address is IPv6, its AS number has 4 bytes (RFC 6396, section 4.3.1).
@@ -103,7 +102,7 @@ impl Walk<'_> {
     ) -> Result<(), FeedError> {
         // Moved out of `self` while `rib_entries` borrows `self` mutably.
         let Some(index) = self.index.take() else {
-            return Err(body.error(MrtError::NoPeerIndex));
+            return Err(body.error(Problem::NoPeerIndex));
         };
         body.u32("sequence number")?;
         let result = self.rib_entries(&index, afi, add_path, &mut body, report);
@@ -127,7 +126,7 @@ impl Walk<'_> {
             let here = *body;
             let number = body.u16("peer index")?;
             let Some(&peer) = index.get(usize::from(number)) else {
-                let error = MrtError::PeerOutOfRange { index: number, peers: index.len() };
+                let error = Problem::PeerOutOfRange { index: number, peers: index.len() };
                 return Err(here.error(error));
             };
             body.u32("time")?;

@@ -7,10 +7,9 @@
 
 use super::bgp::{self, Attributes};
 use super::cursor::{Afi, Cursor};
-use super::error::MrtError;
 use super::record::Header;
 use super::walk::{Announced, Walk, skip};
-use crate::error::FeedError;
+use crate::error::{FeedError, Problem};
 use crate::report::Report;
 
 /// The marker before every BGP message.
@@ -52,7 +51,7 @@ impl Walk<'_> {
         let here = body;
         let afi = body.u16("address family")?;
         let Some(afi) = Afi::from_number(afi) else {
-            return Err(here.error(MrtError::Family { afi }));
+            return Err(here.error(Problem::Family { afi }));
         };
         let addr = body.addr(afi, "peer address")?;
         body.addr(afi, "local address")?;
@@ -120,7 +119,7 @@ impl Walk<'_> {
                 self.announce_all(session, Afi::Ipv4, route, body, report)
             }
             None if body.is_empty() => Ok(()),
-            None => Err(list.error(MrtError::NoNextHop)),
+            None => Err(list.error(Problem::NoNextHop)),
         }
     }
 
@@ -169,14 +168,14 @@ fn path(session: Session, routes: &mut Cursor<'_>) -> Result<Option<u32>, FeedEr
 fn update_body(mut message: Cursor<'_>) -> Result<Option<Cursor<'_>>, FeedError> {
     let start = message;
     if message.take(MARKER.len(), "BGP marker")?.rest() != MARKER {
-        return Err(start.error(MrtError::Marker));
+        return Err(start.error(Problem::Marker));
     }
     let here = message;
     let len = message.u16("BGP message length")?;
     let kind = message.u8("BGP message type")?;
     let have = start.rest().len();
     if len < HEADER_LEN || usize::from(len) > have {
-        return Err(here.error(MrtError::MessageLength { len, have }));
+        return Err(here.error(Problem::MessageLength { len, have }));
     }
     let body = message.take(usize::from(len - HEADER_LEN), "BGP message")?;
     message.end()?;

@@ -7,14 +7,13 @@ use longmatch::IpPrefix;
 
 use super::bgp::{Attributes, NextHops};
 use super::cursor::{Afi, Cursor};
-use super::error::MrtError;
 use super::record::{Header, bgp, bgp4mp, kind, table_dump, table_dump_v2};
 use crate::error::{FeedError, Problem};
 use crate::paths::Paths;
 use crate::peers::{Chosen, Peers};
 use crate::report::Report;
 use crate::route_value::RouteValue;
-use crate::sink::{Sink, SinkError};
+use crate::sink::Sink;
 
 /// Purpose of a pass.
 pub(crate) enum Mode<'s> {
@@ -183,7 +182,7 @@ impl<'s> Walk<'s> {
             Some(best) if *best != route() => sink.announce(prefix, &best.to_string()),
             _ => sink.announce(prefix, value.unwrap_or(text)),
         };
-        result.map_err(|error| refused(next_hop, error))
+        result.map_err(|error| next_hop.error(Problem::Sink(error)))
     }
 
     /// Sends a withdrawal to the sink.
@@ -205,13 +204,8 @@ impl<'s> Walk<'s> {
                 sink.withdraw(prefix)
             }
         };
-        result.map_err(|error| refused(place, error))
+        result.map_err(|error| place.error(Problem::Sink(error)))
     }
-}
-
-fn refused(place: Cursor<'_>, error: SinkError) -> FeedError {
-    let FeedError { input, place, .. } = place.error(MrtError::NoNextHop);
-    FeedError { input, place, problem: Problem::Sink(error) }
 }
 
 /// Counts a skipped record.

@@ -2,24 +2,14 @@
 
 use std::net::IpAddr;
 
-use super::error::LineError;
-
-/// Greatest number of characters of an invalid address in an error.
-const MAX_SHOWN: usize = 60;
+use crate::error::{Problem, shorten};
 
 /// Parses an address, which must fill all of `text`.
 ///
 /// # Errors
-/// [`LineError::Address`] with advice, if `text` is not an address.
-pub fn parse_address(text: &str) -> Result<IpAddr, LineError> {
-    text.parse().map_err(|_| {
-        let mut kept: String = text.chars().take(MAX_SHOWN).collect();
-        let advice = advice(text);
-        if kept.len() < text.len() {
-            kept.push_str("...");
-        }
-        LineError::Address { text: kept, advice }
-    })
+/// [`Problem::Address`] with advice, if `text` is not an address.
+pub fn parse_address(text: &str) -> Result<IpAddr, Problem> {
+    text.parse().map_err(|_| Problem::Address { text: shorten(text), advice: advice(text) })
 }
 
 /// Advice for correcting a text that is not an address.

@@ -4,7 +4,7 @@ use longmatch::IpPrefix;
 
 use super::line::DumpLine;
 use super::output::Output;
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Place};
 use crate::option_values::PeerSelector;
 use crate::paths::Paths;
 use crate::peers::{Chosen, Peers};
@@ -49,8 +49,7 @@ impl Dump {
     /// Chooses among counted peers.
     pub(crate) fn new(peers: &Peers, selector: Option<PeerSelector>) -> Result<Self, FeedError> {
         let chosen = peers.choose(selector);
-        let chosen =
-            chosen.map_err(|error| FeedError::at(Place::Whole, Problem::NoSuchPeer(error)))?;
+        let chosen = chosen.map_err(FeedError::whole)?;
         Ok(Self { count: Count::default(), chosen, taken: None, paths: Paths::default() })
     }
 

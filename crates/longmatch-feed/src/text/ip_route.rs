@@ -8,9 +8,9 @@
 
 use std::net::IpAddr;
 
-use super::error::LineError;
-use super::line::{Line, Rules, end, shorten, target, word};
+use super::line::{Line, Rules, end, target, word};
 use super::linux::{Hop, Hops, IpRoute, Preference, Target};
+use crate::error::{Problem, shorten};
 use crate::options::IpFamily;
 
 /// Words that may follow the prefix.
@@ -56,7 +56,7 @@ pub(crate) fn parse_by_first_word<'a>(
     first: &'a str,
     rest: &'a str,
     rules: Rules,
-) -> Result<Option<Line<'a>>, LineError> {
+) -> Result<Option<Line<'a>>, Problem> {
     let line = match first {
         "default" => parse_default(rest, rules)?,
         "nexthop" => next_hop(rest)?,
@@ -79,22 +79,22 @@ pub(crate) fn parse_by_first_word<'a>(
 }
 
 /// Parses the words after the prefix.
-pub(crate) fn parse_route(target: Target, rest: &str) -> Result<Line<'_>, LineError> {
+pub(crate) fn parse_route(target: Target, rest: &str) -> Result<Line<'_>, Problem> {
     let mut route = IpRoute::new(target);
     attributes(rest, &mut route)?;
     Ok(Line::Route(route))
 }
 
 /// The target after a route type.
-fn typed_target(rest: &str, rules: Rules) -> Result<(Target, &str), LineError> {
+fn typed_target(rest: &str, rules: Rules) -> Result<(Target, &str), Problem> {
     match word(rest) {
-        ("", _) => Err(LineError::MissingPrefix),
+        ("", _) => Err(Problem::MissingPrefix),
         ("default", rest) => Ok((Target::Default, rest)),
         (text, rest) => Ok((Target::Prefix(target(text, rules)?), rest)),
     }
 }
 
-fn parse_default(rest: &str, rules: Rules) -> Result<Line<'_>, LineError> {
+fn parse_default(rest: &str, rules: Rules) -> Result<Line<'_>, Problem> {
     let (first, tail) = word(rest);
     if first.is_empty() || first.starts_with('#') {
         // The next hops may be on the following lines.
@@ -106,16 +106,16 @@ fn parse_default(rest: &str, rules: Rules) -> Result<Line<'_>, LineError> {
     // `default next-hop` without any keyword is a plain line. Neighbouring lines do not show its
     // family: only the output of `ip` lists the families separately.
     end(tail)?;
-    let family = family_of(first).or(rules.default_family).ok_or(LineError::DefaultFamily)?;
+    let family = family_of(first).or(rules.default_family).ok_or(Problem::DefaultFamily)?;
     Ok(Line::Announce(family.default_prefix(), first))
 }
 
 /// Parses the words after `nexthop`.
-fn next_hop(rest: &str) -> Result<Line<'_>, LineError> {
+fn next_hop(rest: &str) -> Result<Line<'_>, Problem> {
     let mut route = IpRoute::new(Target::Default);
     attributes(rest, &mut route)?;
     match route.hops.all {
-        0 => Err(LineError::MissingNextHop),
+        0 => Err(Problem::MissingNextHop),
         _ => Ok(Line::NextHops(route.hops)),
     }
 }
@@ -149,7 +149,7 @@ pub(crate) fn is_any_service(value: &str) -> bool {
 }
 
 /// Parses the attributes of a route or of a next hop. Ignores unknown attributes and their values.
-fn attributes<'a>(rest: &'a str, route: &mut IpRoute<&'a str>) -> Result<(), LineError> {
+fn attributes<'a>(rest: &'a str, route: &mut IpRoute<&'a str>) -> Result<(), Problem> {
     let mut hop = Hop::default();
     // Attributes of an encapsulation have the same names as attributes of a route.
     let mut encap = false;
@@ -162,7 +162,7 @@ fn attributes<'a>(rest: &'a str, route: &mut IpRoute<&'a str>) -> Result<(), Lin
             }
             "dev" => {
                 encap = false;
-                hop.device = Some(words.next().ok_or(LineError::MissingNextHop)?);
+                hop.device = Some(words.next().ok_or(Problem::MissingNextHop)?);
             }
             "nexthop" => {
                 encap = false;
@@ -172,7 +172,7 @@ fn attributes<'a>(rest: &'a str, route: &mut IpRoute<&'a str>) -> Result<(), Lin
             "encap" => encap = true,
             _ if encap => {}
             "dead" => hop.dead = true,
-            "from" => return Err(LineError::SourceRoute),
+            "from" => return Err(Problem::SourceRoute),
             "metric" => route.metric = Some(number("metric", words.next())?),
             "weight" => hop.weight = number("weight", words.next())?,
             "table" => route.table = Some(value("table", words.next())?),
@@ -199,176 +199,24 @@ fn gateway<'a>(
     words: &mut impl Iterator<Item = &'a str>,
     hop: &mut Hop<&'a str>,
     route: &mut IpRoute<&'a str>,
-) -> Result<(), LineError> {
-    let first = words.next().ok_or(LineError::MissingNextHop)?;
+) -> Result<(), Problem> {
+    let first = words.next().ok_or(Problem::MissingNextHop)?;
     let (gateway, family) = match first {
         "inet" => (words.next(), Some(IpFamily::V6)),
         "inet6" => (words.next(), Some(IpFamily::V4)),
         addr => (Some(addr), family_of(addr)),
     };
-    hop.gateway = Some(gateway.ok_or(LineError::MissingNextHop)?);
+    hop.gateway = Some(gateway.ok_or(Problem::MissingNextHop)?);
     // A gateway shows the family more reliably than any other attribute.
     route.hops.family = family.or(route.hops.family);
     Ok(())
 }
 
-fn value<'a>(name: &'static str, value: Option<&'a str>) -> Result<&'a str, LineError> {
-    value.ok_or_else(|| LineError::Attribute { name, value: String::new() })
+fn value<'a>(name: &'static str, value: Option<&'a str>) -> Result<&'a str, Problem> {
+    value.ok_or(Problem::NoValue { name })
 }
 
-fn number(name: &'static str, text: Option<&str>) -> Result<u32, LineError> {
+fn number(name: &'static str, text: Option<&str>) -> Result<u32, Problem> {
     let text = value(name, text)?;
-    text.parse().map_err(|_| LineError::Attribute { name, value: shorten(text) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(line: &str) -> Result<Line<'_>, LineError> {
-        super::super::parse::parse(line, Rules::default())
-    }
-
-    #[track_caller]
-    fn route(line: &str) -> IpRoute<&str> {
-        match parse(line) {
-            Ok(Line::Route(route)) => route,
-            other => panic!("{line:?}: {other:?}"),
-        }
-    }
-
-    /// Checks the target and the next hop of a line. The target is a prefix, or a default route of a
-    /// known family (`default4`, `default6`) or of an unknown one (`default`).
-    #[track_caller]
-    fn check(line: &str, target: &str, next_hop: &str) {
-        let route = route(line);
-        let shown = match (route.target, route.hops.family) {
-            (Target::Prefix(prefix), _) => prefix.to_string(),
-            (Target::Default, None) => "default".to_owned(),
-            (Target::Default, Some(IpFamily::V4)) => "default4".to_owned(),
-            (Target::Default, Some(IpFamily::V6)) => "default6".to_owned(),
-        };
-        assert_eq!((&shown[..], route.hops.best()), (target, Some(next_hop)), "{line:?}");
-    }
-
-    #[test]
-    fn routes_with_gateway_or_device() {
-        check("10.0.0.0/8 via 192.0.2.1 dev eth0", "10.0.0.0/8", "192.0.2.1");
-        check("10.1.1.1 via 192.0.2.1 dev eth0", "10.1.1.1/32", "192.0.2.1");
-        check(
-            "172.17.0.0/16 dev docker0 proto kernel scope link src 172.17.0.1 linkdown",
-            "172.17.0.0/16",
-            "docker0",
-        );
-        check("10.0.0.0/8 via inet6 2001:db8::1 dev eth0", "10.0.0.0/8", "2001:db8::1");
-        check("2001:db8::/64 dev eth0 proto ra metric 100 pref medium", "2001:db8::/64", "eth0");
-        check("10.0.0.0/8 nhid 12 via 192.0.2.1 dev eth0 proto bgp", "10.0.0.0/8", "192.0.2.1");
-        check("10.0.0.0/8 dev table table 5 metric 3", "10.0.0.0/8", "table");
-        check(
-            "10.0.0.0/8 encap ip id 5 src 10.1.1.1 dst 10.1.1.2 ttl 0 tos 8 via 192.0.2.1 dev a",
-            "10.0.0.0/8",
-            "192.0.2.1",
-        );
-    }
-
-    #[test]
-    fn attributes_show_the_family_of_a_default_route() {
-        check("default via 192.0.2.1 dev eth0 proto dhcp metric 100", "default4", "192.0.2.1");
-        check("default via fe80::1 dev eth0", "default6", "fe80::1");
-        check("default via inet6 fe80::1 dev eth0", "default4", "fe80::1");
-        check("default via inet 192.0.2.1 dev eth0", "default6", "192.0.2.1");
-        check("default dev wg0 scope link", "default4", "wg0");
-        check("default dev ppp0 src 10.0.0.9", "default4", "ppp0");
-        check("default dev ppp0 src 2001:db8::9", "default6", "ppp0");
-        check("default dev ppp0 metric 1024 pref medium", "default6", "ppp0");
-        check("default dev ppp0 proto ra metric 1024", "default6", "ppp0");
-        check("unreachable default dev lo metric 4294967295 error -101", "default6", "unreachable");
-        check("unicast default via 10.0.0.1 dev eth0", "default4", "10.0.0.1");
-        check(r"default proto x \ nexthop via fe80::1 dev a", "default6", "fe80::1");
-        check("default dev ppp0 metric 1024", "default", "ppp0");
-        check("blackhole default", "default", "blackhole");
-    }
-
-    #[test]
-    fn plain_default_lines() {
-        let announce = |prefix: &str, hop| Ok(Line::Announce(prefix.parse().unwrap(), hop));
-        assert_eq!(parse("default 10.0.0.1"), announce("0.0.0.0/0", "10.0.0.1"));
-        assert_eq!(parse("default 10.0.0.1 # why"), announce("0.0.0.0/0", "10.0.0.1"));
-        assert_eq!(parse("default ::1"), announce("::/0", "::1"));
-        assert_eq!(parse("default fe80::1%eth0"), announce("::/0", "fe80::1%eth0"));
-        assert_eq!(parse("default office"), Err(LineError::DefaultFamily));
-        let rules = Rules { default_family: Some(IpFamily::V6), ..Rules::default() };
-        assert_eq!(super::super::parse::parse("default office", rules), announce("::/0", "office"));
-        assert!(matches!(parse("default a b"), Err(LineError::Trailing { .. })));
-    }
-
-    #[test]
-    fn route_types() {
-        check("blackhole 10.0.0.0/8 proto static", "10.0.0.0/8", "blackhole");
-        check("prohibit 2001:db8::/32", "2001:db8::/32", "prohibit");
-        check("throw 10.0.0.0/8", "10.0.0.0/8", "throw");
-        check("local 127.0.0.1 dev lo table local proto kernel", "127.0.0.1/32", "lo");
-        check("broadcast 10.0.0.255 dev eth0", "10.0.0.255/32", "eth0");
-        check("anycast fe80:: dev eth0", "fe80::/128", "eth0");
-        check("multicast ff00::/8 dev eth0 table local", "ff00::/8", "eth0");
-    }
-
-    #[test]
-    fn attributes_for_route_selection() {
-        let line = "10.0.0.0/8 via 10.1.1.1 dev a table 7 metric 9 pref high tos 0x10";
-        let read = route(line);
-        assert_eq!((read.metric, read.table, read.service), (Some(9), Some("7"), true));
-        assert_eq!(read.preference, Preference::High);
-        let plain = route("10.0.0.0/8 dev a tos 0x00");
-        assert_eq!((plain.metric, plain.table, plain.service), (None, None, false));
-        let metric = |text: &str| parse(text).unwrap_err().to_string();
-        assert_eq!(metric("10.0.0.0/8 dev a metric x"), "'x' is not a value of 'metric'");
-        assert!(metric("10.0.0.0/8 dev a metric").contains("has no value"));
-        assert!(metric("10.0.0.0/8 dev a table").contains("'table' at the end"));
-    }
-
-    #[test]
-    fn next_hops_of_one_route() {
-        for line in ["10.0.0.0/8 proto bird metric 32", "10.0.0.0/8", "default", "default # x"] {
-            assert_eq!((route(line).hops.all, route(line).hops.best()), (0, None), "{line}");
-        }
-        let hops = |line| match parse(line) {
-            Ok(Line::NextHops(hops)) => hops,
-            other => panic!("{line:?}: {other:?}"),
-        };
-        assert_eq!(hops("\tnexthop via 192.0.2.1 dev eth0 weight 1").best(), Some("192.0.2.1"));
-        assert_eq!(hops("\tnexthop dev ppp0 weight 1").best(), Some("ppp0"));
-        let dead = hops("\tnexthop via fe80::1 dev a weight 1 dead linkdown");
-        assert_eq!((dead.all, dead.dead, dead.best()), (1, 1, None));
-        check(
-            r"10.0.0.0/8 proto x \ nexthop via 192.0.2.1 dev a \ nexthop via 192.0.2.2 dev b",
-            "10.0.0.0/8",
-            "192.0.2.1",
-        );
-        check(
-            r"10.0.0.0/8 \ nexthop dev a weight 1 \ nexthop via 192.0.2.2 dev b weight 2",
-            "10.0.0.0/8",
-            "192.0.2.2",
-        );
-        check(r"10.0.0.0/8 nexthop dev a dead nexthop dev b", "10.0.0.0/8", "b");
-    }
-
-    #[test]
-    fn incomplete_or_unusable_lines() {
-        for line in [
-            "default via 10.0.0.1 dev",
-            "10.0.0.0/8 dev eth0 via",
-            "10.0.0.0/8 dev eth0 via inet6",
-            "10.0.0.0/8 proto x dev",
-            "nexthop weight 1",
-        ] {
-            assert_eq!(parse(line), Err(LineError::MissingNextHop), "{line:?}");
-        }
-        assert_eq!(parse("blackhole"), Err(LineError::MissingPrefix));
-        assert_eq!(parse("local"), Err(LineError::MissingPrefix));
-        assert_eq!(
-            parse("::/0 from 2001:db8::/32 via fe80::1 dev eth0"),
-            Err(LineError::SourceRoute)
-        );
-    }
+    text.parse().map_err(|_| Problem::Attribute { name, value: shorten(text) })
 }

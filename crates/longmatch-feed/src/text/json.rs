@@ -11,13 +11,13 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::error::LineError;
 use super::ip_route::{family_by_attribute, family_of, is_any_service, is_final, type_name};
 use super::line::{Rules, target};
 use super::lines::BOM;
 use super::linux::{Hop, Hops, IpRoute, Linux, Preference, Target};
 use super::output::Output;
-use crate::decompress::{Codec, explain};
+use crate::codec::Codec;
+use crate::decompress::explain;
 use crate::error::{FeedError, Place, Problem};
 use crate::input::Input;
 use crate::options::IpFamily;
@@ -40,9 +40,9 @@ pub(crate) fn load(
     let mut out = Output::new(sink, report, options);
     let read = read(opened.input, options.limits.record, |value, offset| {
         let place = Place::Byte(offset);
-        let wrong = |error| FeedError::at(place, Problem::Line(error));
+        let wrong = |error| FeedError::at(place, error);
         let taken = JsonRoute::deserialize(value)
-            .map_err(|error| wrong(LineError::JsonRoute { text: error.to_string() }))
+            .map_err(|error| wrong(Problem::JsonRoute { text: error.to_string() }))
             .and_then(|mut json| {
                 let route = json.route(rules).map_err(wrong)?;
                 linux.route(route, place, &mut out)
@@ -139,9 +139,9 @@ impl JsonHop {
 }
 
 impl JsonRoute {
-    fn route(&mut self, rules: Rules) -> Result<IpRoute<&str>, LineError> {
+    fn route(&mut self, rules: Rules) -> Result<IpRoute<&str>, Problem> {
         if self.from.is_some() {
-            return Err(LineError::SourceRoute);
+            return Err(Problem::SourceRoute);
         }
         self.table_text = self.table.as_ref().map(text);
         let this = &*self;
@@ -168,7 +168,7 @@ impl JsonRoute {
             hops = Hops::one(kind, hops.family);
         }
         if hops.all == 0 {
-            return Err(LineError::MissingNextHop);
+            return Err(Problem::MissingNextHop);
         }
         Ok(IpRoute {
             metric: this.metric,
@@ -203,9 +203,7 @@ impl Ended {
         match self.end {
             Ok(()) => Ok(()),
             Err(Failure::Caller(error) | Failure::Json(error)) => Err(error),
-            Err(Failure::Stream(error)) => {
-                Err(FeedError::stream(self.bytes, explain(error, codec)))
-            }
+            Err(Failure::Stream(error)) => Err(FeedError::byte(self.bytes, explain(error, codec))),
         }
     }
 }
@@ -256,8 +254,7 @@ struct Stream {
 impl Stream {
     fn failure(&self, error: serde_json::Error) -> Failure {
         let line = Place::Line(error.line() as u64);
-        let json =
-            |text| Failure::Json(FeedError::at(line, Problem::Line(LineError::Json { text })));
+        let json = |text| Failure::Json(FeedError::at(line, Problem::Json { text }));
         if self.left.get() == 0 {
             return json(format!("a route is longer than {} bytes", self.limit));
         }

@@ -5,9 +5,9 @@ use std::net::IpAddr;
 
 use longmatch::{IpPrefix, ParsePrefixError};
 
-use super::error::LineError;
 use super::linux::{Hops, IpRoute};
 use crate::address_text::parse_ip;
+use crate::error::{Problem, shorten};
 use crate::options::IpFamily;
 use crate::prefix_text::parse_prefix;
 use crate::route_value::RouteValue;
@@ -78,11 +78,11 @@ impl<'a> DumpLine<'a> {
 
 /// Checks that only a comment follows.
 #[inline]
-pub(crate) fn end(tail: &str) -> Result<(), LineError> {
+pub(crate) fn end(tail: &str) -> Result<(), Problem> {
     match word(tail).0 {
         "" => Ok(()),
         comment if comment.starts_with('#') => Ok(()),
-        text => Err(LineError::Trailing { text: shorten(text) }),
+        text => Err(Problem::Trailing { text: shorten(text) }),
     }
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn word(text: &str) -> (&str, &str) {
 
 /// Parses a prefix, or an address as its host prefix.
 #[inline]
-pub(crate) fn target(text: &str, rules: Rules) -> Result<IpPrefix, LineError> {
+pub(crate) fn target(text: &str, rules: Rules) -> Result<IpPrefix, Problem> {
     if let Some(prefix) = canonical(text.as_bytes()) {
         return Ok(prefix);
     }
@@ -108,7 +108,7 @@ pub(crate) fn target(text: &str, rules: Rules) -> Result<IpPrefix, LineError> {
     } else {
         parse_prefix(text, rules.mask_host_bits)
     };
-    parsed.map_err(|error| LineError::Prefix { text: shorten(text), error })
+    parsed.map_err(|error| Problem::Prefix { text: shorten(text), error })
 }
 
 /// A prefix with a length, as most texts have it; `None` for any other form, valid or not.
@@ -121,11 +121,6 @@ fn canonical(text: &[u8]) -> Option<IpPrefix> {
         _ => return None,
     };
     IpPrefix::new(parse_ip(addr)?, len).ok()
-}
-
-/// The first characters of a word, for an error message.
-pub(crate) fn shorten(text: &str) -> String {
-    text.chars().take(64).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::io;
 
 use memchr::memchr;
 
-use super::error::LineError;
+use crate::error::Problem;
 use crate::input::Input;
 
 /// Byte-order mark of UTF-8.
@@ -13,7 +13,7 @@ pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 /// Error of reading a line.
 pub(crate) enum LinesError {
     /// The line is invalid; the next line can still be read.
-    Line(LineError),
+    Line(Problem),
     /// The stream failed.
     Io(io::Error),
 }
@@ -53,11 +53,11 @@ impl<'a> Lines<'a> {
         }
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if memchr(0, line).is_some() {
-            return Err(LinesError::Line(LineError::Nul));
+            return Err(LinesError::Line(Problem::Nul));
         }
         match str::from_utf8(line) {
             Ok(text) => Ok(Some(text)),
-            Err(_) => Err(LinesError::Line(LineError::NotUtf8)),
+            Err(_) => Err(LinesError::Line(Problem::NotUtf8)),
         }
     }
 
@@ -72,7 +72,7 @@ impl<'a> Lines<'a> {
             if found.unwrap_or(scanned) > self.limit {
                 self.number += 1;
                 self.skip_line();
-                return Err(LinesError::Line(LineError::TooLong { limit: self.limit }));
+                return Err(LinesError::Line(Problem::LineTooLong { limit: self.limit }));
             }
             if let Some(len) = found {
                 self.number += 1;
@@ -162,7 +162,7 @@ mod tests {
         use std::io::Read;
         let endless = std::io::repeat(b'x').take(64 << 20).chain(&b"\nok\n"[..]);
         let mut lines = Lines::new(Input::new(Box::new(endless)), 4096);
-        assert!(matches!(lines.next_line(), Err(LinesError::Line(LineError::TooLong { .. }))));
+        assert!(matches!(lines.next_line(), Err(LinesError::Line(Problem::LineTooLong { .. }))));
         assert!(matches!(lines.next_line(), Ok(Some("ok"))));
     }
 }

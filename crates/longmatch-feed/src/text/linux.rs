@@ -10,7 +10,6 @@ use std::collections::HashMap;
 
 use longmatch::IpPrefix;
 
-use super::error::LineError;
 use super::output::Output;
 use crate::error::{FeedError, Place, Problem};
 use crate::option_values::IpTable;
@@ -109,11 +108,6 @@ impl<S> Hops<S> {
         self.all = self.all.saturating_add(later.all);
         self.dead = self.dead.saturating_add(later.dead);
         self.family = self.family.or(later.family);
-    }
-
-    #[cfg(test)]
-    pub(crate) fn best(self) -> Option<S> {
-        self.best.map(|(_, text)| text)
     }
 }
 
@@ -218,8 +212,8 @@ impl Linux {
     }
 
     /// Handles a line with a next hop.
-    pub(crate) fn next_hops(&mut self, hops: Hops<&str>) -> Result<(), LineError> {
-        let Some((_, route)) = &mut self.open else { return Err(LineError::StrayNextHop) };
+    pub(crate) fn next_hops(&mut self, hops: Hops<&str>) -> Result<(), Problem> {
+        let Some((_, route)) = &mut self.open else { return Err(Problem::StrayNextHop) };
         let Hops { best, all, dead, family } = hops;
         let best = best.map(|(weight, text)| (weight, Box::from(text)));
         route.hops.join(Hops { best, all, dead, family });
@@ -254,7 +248,7 @@ impl Linux {
         match self.open.take() {
             None => Ok(()),
             Some((place, route)) if route.hops.all == 0 => {
-                out.pass(Err(error(place, LineError::MissingNextHop)))
+                out.pass(Err(error(place, Problem::MissingNextHop)))
             }
             Some((place, route)) => self.complete(route.map(|text| &**text), place, out),
         }
@@ -284,7 +278,7 @@ impl Linux {
                 self.waiting.push((place, route.to_owned()));
                 Ok(())
             }
-            None => out.pass(Err(error(place, LineError::DefaultFamily))),
+            None => out.pass(Err(error(place, Problem::DefaultFamily))),
         }
     }
 
@@ -353,13 +347,13 @@ impl Linux {
         for (place, route) in std::mem::take(&mut self.waiting) {
             match family.map(IpFamily::default_prefix) {
                 Some(prefix) => self.choose(prefix, &route.map(|text| &**text), place, out)?,
-                None => out.pass(Err(error(place, LineError::DefaultFamily)))?,
+                None => out.pass(Err(error(place, Problem::DefaultFamily)))?,
             }
         }
         Ok(())
     }
 }
 
-fn error(place: Place, error: LineError) -> FeedError {
-    FeedError::at(place, Problem::Line(error))
+fn error(place: Place, error: Problem) -> FeedError {
+    FeedError::at(place, error)
 }

@@ -77,7 +77,7 @@ impl Load<'_, '_> {
                 // No later line can reveal the family of the pending `default` routes.
                 self.linux.end(&mut self.out)?;
                 let codec = self.out.report.codec;
-                return Err(FeedError::stream(lines.input().received(), explain(error, codec)));
+                return Err(FeedError::byte(lines.input().received(), explain(error, codec)));
             }
         };
         let line = parse(text, self.rules).map_err(|error| FeedError::line(number, error))?;
@@ -166,7 +166,7 @@ fn read_all(job: &Job<'_>, mut go_on: impl FnMut(Line<'_>) -> bool) -> Result<()
                     return Ok(());
                 }
                 let error = explain(error, opened.codec);
-                return Err(FeedError::stream(lines.input().received(), error));
+                return Err(FeedError::byte(lines.input().received(), error));
             }
         };
         if !job.options.lenient {

@@ -17,7 +17,6 @@
 mod address;
 mod bgpdump;
 mod dump;
-pub(crate) mod error;
 mod ip_route;
 mod json;
 mod line;

@@ -2,7 +2,6 @@
 
 use longmatch::IpPrefix;
 
-use crate::data::error::DataError;
 use crate::error::{FeedError, Place, Problem};
 use crate::options::Options;
 use crate::report::Report;
@@ -32,8 +31,8 @@ impl<'a> Output<'a> {
         place: Place,
     ) -> Result<(), FeedError> {
         if self.value != RouteValue::NextHop {
-            let error = DataError::NoPaths { value: self.value };
-            return Err(FeedError::at(place, Problem::data(error)));
+            let error = Problem::NoPaths { value: self.value };
+            return Err(FeedError::at(place, error));
         }
         self.announce_value(prefix, next_hop, place)
     }

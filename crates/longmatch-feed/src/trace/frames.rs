@@ -6,14 +6,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-use super::capture::{HEAD_LEN, find_format, read_capture};
-use super::collect::{Captured, PacketSink};
-use super::error::TraceError;
+use super::capture::read;
+use super::collect::{Captured, Item};
 use super::link::{Found, Link};
-use super::report::{TraceFormat, TraceReport};
-use crate::error::{FeedError, Place, Problem};
+use super::report::TraceReport;
+use crate::error::{FeedError, Problem};
 use crate::options::Options;
-use crate::source::{Opened, open, open_input};
+use crate::source::open_input;
 
 /// An Ethernet frame of a packet capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,14 +50,23 @@ pub struct Frame<'a> {
 pub fn frames(
     path: impl AsRef<Path>,
     options: &Options,
-    take: impl FnMut(Frame<'_>) -> ControlFlow<()>,
+    mut take: impl FnMut(Frame<'_>) -> ControlFlow<()>,
 ) -> Result<TraceReport, FeedError> {
     let path = path.as_ref();
     let name = path.display().to_string();
     let file = open_input(path).map_err(|error| error.named(Some(&name)))?;
-    let mut sink = FrameSink { take, report: TraceReport::default(), lenient: options.lenient };
-    read(file, Some(&name), options, &mut sink)?;
-    Ok(sink.report)
+    let packet = |item: Item<'_>, report: &mut TraceReport| {
+        let Item::Packet(Captured { link, time, original_len, bytes }) = item else {
+            return Ok(());
+        };
+        if link != Link::Ethernet {
+            return Err(Problem::NotEthernet);
+        }
+        report.packets += 1;
+        report.stopped |= take(Frame { time, original_len, bytes }).is_break();
+        Ok(())
+    };
+    read(file, Some(&name), options, false, packet)
 }
 
 /// The addresses of a packet of a capture.
@@ -86,121 +94,30 @@ pub fn packets(
     reader: impl Read,
     name: Option<&str>,
     options: &Options,
-    take: impl FnMut(Packet) -> ControlFlow<()>,
+    mut take: impl FnMut(Packet) -> ControlFlow<()>,
 ) -> Result<TraceReport, FeedError> {
-    let mut sink = AddressSink { take, report: TraceReport::default(), lenient: options.lenient };
-    read(reader, name, options, &mut sink)?;
-    Ok(sink.report)
-}
-
-/// Reads a capture; a lenient load ends at its damage.
-fn read(
-    reader: impl Read,
-    name: Option<&str>,
-    options: &Options,
-    sink: &mut impl PacketSink,
-) -> Result<(), FeedError> {
-    match read_all(reader, options, sink) {
-        Err(error) if options.lenient && error.is_damage() => {
-            sink.report().cut_off = true;
-            sink.report().note_damage(error);
-        }
-        read => read.map_err(|error| error.named(name))?,
-    }
-    let report = sink.report();
-    report.first_damage = report.first_damage.take().map(|error| error.named(name));
-    Ok(())
-}
-
-fn read_all(
-    reader: impl Read,
-    options: &Options,
-    sink: &mut impl PacketSink,
-) -> Result<(), FeedError> {
-    let Opened { mut input, codec, taken } = open(Box::new(reader), options.limits)?;
-    sink.report().codec = codec;
-    input.fill(HEAD_LEN);
-    let format = match find_format(input.window()) {
-        Some(TraceFormat::List) | None => {
-            return Err(FeedError::at(Place::Byte(0), Problem::NoCapture));
-        }
-        Some(format) => format,
-    };
-    let end = read_capture(&mut input, format, codec, options.limits.record, sink);
-    sink.report().input_bytes = taken.get();
-    end
-}
-
-struct FrameSink<T> {
-    take: T,
-    report: TraceReport,
-    lenient: bool,
-}
-
-impl<T: FnMut(Frame<'_>) -> ControlFlow<()>> PacketSink for FrameSink<T> {
-    fn packet(&mut self, packet: Captured<'_>) -> Result<(), TraceError> {
-        let Captured { link, time, original_len, bytes } = packet;
-        if link != Link::Ethernet {
-            return Err(TraceError::NotEthernet);
-        }
-        self.report.packets += 1;
-        self.report.stopped |= (self.take)(Frame { time, original_len, bytes }).is_break();
-        Ok(())
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.report.stopped
-    }
-
-    fn report(&mut self) -> &mut TraceReport {
-        &mut self.report
-    }
-
-    fn is_lenient(&self) -> bool {
-        self.lenient
-    }
-}
-
-struct AddressSink<T> {
-    take: T,
-    report: TraceReport,
-    lenient: bool,
-}
-
-impl<T: FnMut(Packet) -> ControlFlow<()>> PacketSink for AddressSink<T> {
-    fn packet(&mut self, packet: Captured<'_>) -> Result<(), TraceError> {
-        let time = packet.time;
-        let (source, destination) = match packet.link.addresses(packet.bytes) {
+    let addresses = |item: Item<'_>, report: &mut TraceReport| {
+        let Item::Packet(packet) = item else { return Ok(()) };
+        report.packets += 1;
+        let (source, destination): (IpAddr, IpAddr) = match packet.link.addresses(packet.bytes) {
+            None => {
+                report.truncated += 1;
+                return Ok(());
+            }
+            Some(Found::Other) => {
+                report.other_protocols += 1;
+                return Ok(());
+            }
             Some(Found::Ipv4(source, destination)) => {
                 (Ipv4Addr::from(source).into(), Ipv4Addr::from(destination).into())
             }
             Some(Found::Ipv6(source, destination)) => {
                 (Ipv6Addr::from(source).into(), Ipv6Addr::from(destination).into())
             }
-            found => {
-                let count = match found {
-                    None => &mut self.report.truncated,
-                    Some(_) => &mut self.report.other_protocols,
-                };
-                *count += 1;
-                self.report.packets += 1;
-                return Ok(());
-            }
         };
-        self.report.packets += 1;
-        self.report.stopped |= (self.take)(Packet { time, source, destination }).is_break();
+        let time = packet.time;
+        report.stopped |= take(Packet { time, source, destination }).is_break();
         Ok(())
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.report.stopped
-    }
-
-    fn report(&mut self) -> &mut TraceReport {
-        &mut self.report
-    }
-
-    fn is_lenient(&self) -> bool {
-        self.lenient
-    }
+    };
+    read(reader, name, options, false, addresses)
 }

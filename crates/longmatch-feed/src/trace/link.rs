@@ -23,24 +23,24 @@ pub(super) enum Link {
 }
 
 /// Supported link types, for messages.
-pub(super) const EXPECTED: &str = "Ethernet, raw IP, Linux cooked or BSD loopback";
+pub(crate) const EXPECTED: &str = "Ethernet, raw IP, Linux cooked or BSD loopback";
 
 /// Names of some unsupported link types, for messages.
-pub(super) fn foreign_name(number: u32) -> Option<&'static str> {
-    Some(match number {
-        6 => "Token Ring",
-        9 | 50 => "PPP",
-        10 => "FDDI",
-        51 => "PPPoE without Ethernet",
-        105 | 119 | 127 | 163 => "IEEE 802.11",
-        187 | 201 => "Bluetooth",
-        189 | 220 | 249 => "USB",
-        195 | 230 => "IEEE 802.15.4",
-        227 => "CAN",
-        239 => "NFLOG",
-        253 => "netlink",
-        _ => return None,
-    })
+pub(crate) fn name(number: u32) -> &'static str {
+    match number {
+        6 => " (Token Ring)",
+        9 | 50 => " (PPP)",
+        10 => " (FDDI)",
+        51 => " (PPPoE without Ethernet)",
+        105 | 119 | 127 | 163 => " (IEEE 802.11)",
+        187 | 201 => " (Bluetooth)",
+        189 | 220 | 249 => " (USB)",
+        195 | 230 => " (IEEE 802.15.4)",
+        227 => " (CAN)",
+        239 => " (NFLOG)",
+        253 => " (netlink)",
+        _ => "",
+    }
 }
 
 /// Result of parsing a packet.

@@ -6,26 +6,25 @@
 
 mod capture;
 mod collect;
-pub(crate) mod error;
 mod frames;
-mod link;
+pub(crate) mod link;
 mod list;
 mod pcap;
 mod pcapng;
 mod report;
 
 use std::io::Read;
+use std::net::IpAddr;
 use std::path::Path;
 
-pub use self::collect::Trace;
 pub use self::frames::{Frame, Packet, frames, packets};
 pub use self::report::{TraceFormat, TraceReport};
 
-use crate::error::{FeedError, Place, Problem};
+use crate::error::FeedError;
 use crate::options::Options;
-use crate::source::{Opened, open, open_input};
-use capture::{HEAD_LEN, find_format, read_capture};
-use collect::Collector;
+use crate::source::open_input;
+use collect::Item;
+use link::Found;
 
 /// Reads the destinations of a packet capture or of a list of addresses.
 ///
@@ -72,35 +71,54 @@ pub fn destinations_from(
     name: Option<&str>,
     options: &Options,
 ) -> Result<Trace, FeedError> {
-    let mut trace = Trace::default();
-    match read(reader, options, &mut trace) {
-        Ok(()) => {}
-        Err(error) if options.lenient && error.is_damage() => {
-            trace.report.cut_off = true;
-            trace.report.note_damage(error);
+    let (mut ipv4, mut ipv6) = (Vec::new(), Vec::new());
+    let take = |item: Item<'_>, report: &mut TraceReport| {
+        let is_packet = matches!(item, Item::Packet(_));
+        let found = match item {
+            Item::Packet(packet) => packet.link.addresses(packet.bytes),
+            Item::Address(address) => Some(match address.to_canonical() {
+                IpAddr::V4(address) => Found::Ipv4(0, address.to_bits()),
+                IpAddr::V6(address) => Found::Ipv6(0, address.to_bits()),
+            }),
+        };
+        let is_full = ipv4.len() + ipv6.len() >= options.limits.destinations;
+        match found {
+            None => report.truncated += 1,
+            Some(Found::Other) => report.other_protocols += 1,
+            Some(_) if is_full => {
+                report.stopped = true;
+                return Ok(());
+            }
+            Some(Found::Ipv4(_, address)) => ipv4.push(address),
+            Some(Found::Ipv6(_, address)) => ipv6.push(address),
         }
-        Err(error) => return Err(error.named(name)),
-    }
-    trace.report.first_damage = trace.report.first_damage.map(|error| error.named(name));
-    Ok(trace)
+        report.packets += u64::from(is_packet);
+        Ok(())
+    };
+    let report = capture::read(reader, name, options, true, take)?;
+    Ok(Trace { ipv4, ipv6, report })
 }
 
-fn read(reader: impl Read, options: &Options, trace: &mut Trace) -> Result<(), FeedError> {
-    let Opened { mut input, codec, taken } = open(Box::new(reader), options.limits)?;
-    trace.report.codec = codec;
-    input.fill(HEAD_LEN);
-    let format = find_format(input.window());
-    let limits = options.limits;
-    let collector = &mut Collector::new(trace, options);
-    let end = match format {
-        Some(TraceFormat::List) => {
-            let end = list::read(input, limits.line, codec, collector);
-            trace.report.input_bytes = taken.get();
-            return end;
-        }
-        Some(format) => read_capture(&mut input, format, codec, limits.record, collector),
-        None => Err(FeedError::at(Place::Byte(0), Problem::UnknownTrace)),
-    };
-    trace.report.input_bytes = taken.get();
-    end
+/// Destinations of each family, in the order of their packets or lines.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Trace {
+    /// IPv4 addresses in host order.
+    pub ipv4: Vec<u32>,
+    /// IPv6 addresses in host order.
+    pub ipv6: Vec<u128>,
+    /// Counts of packets, lines and damage.
+    pub report: TraceReport,
+}
+
+impl Trace {
+    /// Number of destinations.
+    pub fn len(&self) -> usize {
+        self.ipv4.len() + self.ipv6.len()
+    }
+
+    /// Whether the trace has no destinations.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
 }

@@ -5,10 +5,9 @@ use std::time::Duration;
 use pcap_parser::nom;
 use pcap_parser::{PcapHeader, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header};
 
-use super::collect::{Captured, PacketSink};
-use super::error::TraceError;
+use super::collect::{Captured, Receiver, Take};
 use super::link::Link;
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Problem};
 use crate::input::Input;
 
 /// Bytes of the file header.
@@ -33,13 +32,13 @@ pub(super) fn looks_like(head: &[u8]) -> bool {
 pub(super) fn read(
     input: &mut Input<'_>,
     limit: usize,
-    sink: &mut impl PacketSink,
+    receiver: &mut Receiver<impl Take>,
 ) -> Result<(), FeedError> {
     let header = header(input)?;
-    let link = link(&header).map_err(|error| FeedError::trace(0, error))?;
+    let link = link(&header).map_err(|error| FeedError::byte(0, error))?;
     let fraction = if header.is_nanosecond_precision() { 1 } else { 1_000 };
     let parse = if header.is_bigendian() { parse_pcap_frame_be } else { parse_pcap_frame };
-    while !sink.is_stopped() {
+    while !receiver.report.stopped {
         let window = input.window();
         match parse(window) {
             Ok((rest, packet)) => {
@@ -47,9 +46,9 @@ pub(super) fn read(
                 let time =
                     Duration::from_secs(packet.ts_sec.into()) + Duration::from_nanos(nanoseconds);
                 let (original_len, bytes) = (packet.origlen, packet.data);
-                let taken = sink.packet(Captured { link, time, original_len, bytes });
+                let taken = receiver.packet(Captured { link, time, original_len, bytes });
                 let used = window.len() - rest.len();
-                taken.map_err(|error| FeedError::trace(input.offset(), error))?;
+                taken.map_err(|error| FeedError::byte(input.offset(), error))?;
                 input.consume(used);
             }
             Err(nom::Err::Incomplete(nom::Needed::Size(missing))) => {
@@ -59,7 +58,7 @@ pub(super) fn read(
             }
             // Unreachable: the parser reports no other error for a packet.
             Err(_) => {
-                return Err(FeedError::at(Place::Byte(input.offset()), Problem::UnknownTrace));
+                return Err(FeedError::byte(input.offset(), Problem::UnknownTrace));
             }
         }
     }
@@ -72,21 +71,21 @@ fn header(input: &mut Input<'_>) -> Result<PcapHeader, FeedError> {
         return Err(cut_off(input, HEADER_LEN));
     }
     let Ok((_, header)) = parse_pcap_header(input.window()) else {
-        return Err(FeedError::at(Place::Byte(0), Problem::UnknownTrace));
+        return Err(FeedError::byte(0, Problem::UnknownTrace));
     };
     input.consume(HEADER_LEN);
     Ok(header)
 }
 
-fn link(header: &PcapHeader) -> Result<Link, TraceError> {
+fn link(header: &PcapHeader) -> Result<Link, Problem> {
     /// The higher bits state the length of the frame check sequence at the end of packets.
     const LINK_TYPE: u32 = 0x03ff_ffff;
     let (major, minor) = (header.version_major, header.version_minor);
     if major != 2 {
-        return Err(TraceError::Version { format: "pcap", major, minor });
+        return Err(Problem::Version { format: "pcap", major, minor });
     }
     let number = header.network.0 as u32 & LINK_TYPE;
-    Link::from_number(number).ok_or(TraceError::LinkType { number, interface: None })
+    Link::from_number(number).ok_or(Problem::LinkType { number })
 }
 
 /// Adds `missing` bytes to the window. Returns false at the end of the file.
@@ -95,8 +94,7 @@ fn refill(input: &mut Input<'_>, missing: usize, limit: usize) -> Result<bool, F
     let needed = have.saturating_add(missing);
     let len = needed.saturating_sub(PACKET_HEADER_LEN);
     if len > limit {
-        let error = TraceError::TooLong { len: len as u64, limit: limit as u64 };
-        return Err(FeedError::trace(input.offset(), error));
+        return Err(FeedError::byte(input.offset(), Problem::PacketTooLong { len, limit }));
     }
     match input.fill(needed) {
         0 => Ok(false),
@@ -107,6 +105,6 @@ fn refill(input: &mut Input<'_>, missing: usize, limit: usize) -> Result<bool, F
 
 /// The error for a window that cannot be filled.
 pub(super) fn cut_off(input: &Input<'_>, needed: usize) -> FeedError {
-    let (needed, have) = (needed as u64, input.window().len() as u64);
-    FeedError::trace(input.offset(), TraceError::CutOff { needed, have })
+    let have = input.window().len();
+    FeedError::byte(input.offset(), Problem::CaptureCutOff { needed, have })
 }

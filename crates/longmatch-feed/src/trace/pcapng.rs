@@ -11,11 +11,10 @@ use pcap_parser::{
     Block, InterfaceDescriptionBlock, SectionHeaderBlock, parse_block_be, parse_block_le,
 };
 
-use super::collect::{Captured, PacketSink};
-use super::error::TraceError;
+use super::collect::{Captured, Receiver, Take};
 use super::link::Link;
 use super::pcap::cut_off;
-use crate::error::FeedError;
+use crate::error::{FeedError, Problem};
 use crate::input::Input;
 
 /// Type of the obsolete block for packets.
@@ -38,10 +37,10 @@ pub(super) fn looks_like(head: &[u8]) -> bool {
 pub(super) fn read(
     input: &mut Input<'_>,
     limit: usize,
-    sink: &mut impl PacketSink,
+    receiver: &mut Receiver<impl Take>,
 ) -> Result<(), FeedError> {
     let mut section = Section { big_endian: false, interfaces: Vec::new() };
-    while !sink.is_stopped() {
+    while !receiver.report.stopped {
         if input.fill(BLOCK_LEN) == 0 {
             break;
         }
@@ -49,25 +48,29 @@ pub(super) fn read(
         let Some(head) = input.window().first_chunk() else {
             return Err(cut_off(input, BLOCK_LEN));
         };
-        let head = section.head(head).map_err(|error| FeedError::trace(start, error))?;
+        let head = section.head(head).map_err(|error| FeedError::byte(start, error))?;
         if head.is_needed() {
             if head.len > limit {
-                let error = TraceError::TooLong { len: head.len as u64, limit: limit as u64 };
-                return Err(FeedError::trace(start, error));
+                return Err(FeedError::byte(
+                    start,
+                    Problem::PacketTooLong { len: head.len, limit },
+                ));
             }
             if input.fill(head.len) < head.len {
                 return Err(cut_off(input, head.len));
             }
-            let result = section.block(head, &input.window()[..head.len], sink);
-            sink.pass(result.map_err(|error| FeedError::trace(start, error)))?;
+            let result = section.block(head, &input.window()[..head.len], receiver);
+            receiver.pass(result.map_err(|error| FeedError::byte(start, error)))?;
             input.consume(head.len);
         } else {
-            sink.report().skipped_blocks += 1;
-            sink.report().obsolete_packets += u64::from(head.kind == OBSOLETE_PACKET);
+            receiver.report.skipped_blocks += 1;
+            receiver.report.obsolete_packets += u64::from(head.kind == OBSOLETE_PACKET);
             let have = input.skip(head.len);
             if have < head.len {
-                let (needed, have) = (head.len as u64, have as u64);
-                return Err(FeedError::trace(start, TraceError::CutOff { needed, have }));
+                return Err(FeedError::byte(
+                    start,
+                    Problem::CaptureCutOff { needed: head.len, have },
+                ));
             }
         }
     }
@@ -112,19 +115,19 @@ struct Section {
 
 impl Section {
     /// Parses the type and the length of a block.
-    fn head(&mut self, head: &[u8; BLOCK_LEN]) -> Result<Head, TraceError> {
+    fn head(&mut self, head: &[u8; BLOCK_LEN]) -> Result<Head, Problem> {
         let [k0, k1, k2, k3, l0, l1, l2, l3, order @ ..] = *head;
         if [k0, k1, k2, k3] == SHB_MAGIC.to_le_bytes() {
             self.big_endian = match order {
                 [0x1a, 0x2b, 0x3c, 0x4d] => true,
                 [0x4d, 0x3c, 0x2b, 0x1a] => false,
-                _ => return Err(TraceError::ByteOrder),
+                _ => return Err(Problem::ByteOrder),
             };
         }
         let kind = self.number([k0, k1, k2, k3]);
         let len = self.number([l0, l1, l2, l3]);
         if len < BLOCK_LEN as u32 || !len.is_multiple_of(4) {
-            return Err(TraceError::BlockLength { len });
+            return Err(Problem::BlockLength { len });
         }
         Ok(Head { kind, len: len as usize })
     }
@@ -138,17 +141,17 @@ impl Section {
         &mut self,
         head: Head,
         bytes: &[u8],
-        sink: &mut impl PacketSink,
-    ) -> Result<(), TraceError> {
+        receiver: &mut Receiver<impl Take>,
+    ) -> Result<(), Problem> {
         let first = head.len as u32;
         let last = bytes.last_chunk().map_or(0, |last| self.number(*last));
         if first != last {
-            return Err(TraceError::BlockEnd { first, last });
+            return Err(Problem::BlockEnd { first, last });
         }
         let parsed = if self.big_endian { parse_block_be(bytes) } else { parse_block_le(bytes) };
         // The parser requests more bytes if a length inside the block is too great.
         let Ok((_, block)) = parsed else {
-            return Err(TraceError::Block { kind: head.kind });
+            return Err(Problem::Block { kind: head.kind });
         };
         match block {
             Block::SectionHeader(header) => self.begin(&header),
@@ -158,31 +161,31 @@ impl Section {
                 let link = interface.known(packet.if_id)?;
                 let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
                 let (time, original_len) = (interface.time(ticks), packet.origlen);
-                sink.packet(Captured { link, time, original_len, bytes: packet.packet_data() })
+                receiver.packet(Captured { link, time, original_len, bytes: packet.packet_data() })
             }
             Block::SimplePacket(packet) => {
                 let interface = self.interface(0)?;
                 let link = interface.known(0)?;
                 let (time, original_len) = (Duration::ZERO, packet.origlen);
                 let bytes = interface.snapped(packet.packet_data());
-                sink.packet(Captured { link, time, original_len, bytes })
+                receiver.packet(Captured { link, time, original_len, bytes })
             }
             _ => Ok(()),
         }
     }
 
-    fn begin(&mut self, header: &SectionHeaderBlock<'_>) -> Result<(), TraceError> {
+    fn begin(&mut self, header: &SectionHeaderBlock<'_>) -> Result<(), Problem> {
         let (major, minor) = (header.major_version, header.minor_version);
         if major != 1 {
-            return Err(TraceError::Version { format: "pcapng", major, minor });
+            return Err(Problem::Version { format: "pcapng", major, minor });
         }
         self.interfaces.clear();
         Ok(())
     }
 
-    fn describe(&mut self, interface: &InterfaceDescriptionBlock<'_>) -> Result<(), TraceError> {
+    fn describe(&mut self, interface: &InterfaceDescriptionBlock<'_>) -> Result<(), Problem> {
         if self.interfaces.len() == INTERFACES {
-            return Err(TraceError::Interfaces { limit: INTERFACES });
+            return Err(Problem::Interfaces { limit: INTERFACES });
         }
         let link_type = interface.linktype.0 as u32;
         let link = Link::from_number(link_type);
@@ -200,10 +203,10 @@ impl Section {
         Ok(())
     }
 
-    fn interface(&self, index: u32) -> Result<Interface, TraceError> {
+    fn interface(&self, index: u32) -> Result<Interface, Problem> {
         let found = self.interfaces.get(index as usize);
         let interfaces = self.interfaces.len();
-        found.copied().ok_or(TraceError::NoInterface { index, interfaces })
+        found.copied().ok_or(Problem::NoInterface { index, interfaces })
     }
 }
 
@@ -217,8 +220,8 @@ fn resolution(option: u8) -> u64 {
 
 impl Interface {
     /// Returns the link type. An unsupported link type is an error only if the interface has packets.
-    fn known(self, index: u32) -> Result<Link, TraceError> {
-        let error = TraceError::LinkType { number: self.link_type, interface: Some(index) };
+    fn known(self, index: u32) -> Result<Link, Problem> {
+        let error = Problem::InterfaceLink { index, number: self.link_type };
         self.link.ok_or(error)
     }
 

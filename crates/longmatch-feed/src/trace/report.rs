@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::decompress::Codec;
+use crate::codec::Codec;
 use crate::error::FeedError;
 use crate::report::were_left_out;
 

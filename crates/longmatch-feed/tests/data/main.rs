@@ -1,13 +1,11 @@
 //! Prefix data in every format.
 
+mod cases;
 #[path = "../common/mod.rs"]
 mod common;
-mod formats;
-mod listings;
+mod inputs;
 mod mmdb;
-mod ranges;
 mod robust;
 mod routes;
 mod show;
-mod text;
 mod writer;

@@ -2,11 +2,14 @@
 //! mutations of these and on random text.
 
 mod address_text;
+#[path = "../common/mod.rs"]
+mod common;
 mod reference;
 
 use std::fs;
 use std::path::PathBuf;
 
+use common::Random;
 use reference::{check_words, compare_csv, compare_ndjson, compare_text};
 
 /// The files of a corpus; there are some.
@@ -24,22 +27,12 @@ fn cases() -> usize {
     if std::env::var_os("LONGMATCH_PROVE").is_some() { 2_000_000 } else { 20_000 }
 }
 
-/// SplitMix64.
-struct Random(u64);
+/// The words of a text, separated by bars.
+fn words(text: &str) -> Vec<&str> {
+    text.split('|').collect()
+}
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
     /// A text of some of the words.
     fn text(&mut self, words: &[&str], most: usize) -> Vec<u8> {
         let count = self.below(most);
@@ -78,10 +71,7 @@ fn compare(target: &str, words: &[&str], most: usize, compare: impl Fn(&[u8])) {
 
 #[test]
 fn rows_of_delimited_text() {
-    let words = [
-        "\"", ",", "\n", "\r\n", "\r", "\"\"", "a", "1.2.3.4", "\t", ";", ",\"", "\",", "\"\n",
-        "\u{feff}", " ",
-    ];
+    let words = words("\"|,|\n|\r\n|\r|\"\"|a|1.2.3.4|\t|;|,\"|\",|\"\n|\u{feff}| ");
     compare("csv", &words, 12, |text| {
         check_words(text);
         compare_csv(text, b',');
@@ -91,34 +81,11 @@ fn rows_of_delimited_text() {
 
 #[test]
 fn fields_of_json_lines() {
-    let words = [
-        "{",
-        "}",
-        "[",
-        "]",
-        "\"",
-        ":",
-        ",",
-        " ",
-        "\\\"",
-        "\\\\",
-        "\\u0061",
-        "\"a\"",
-        "\"b\":",
-        "\"ip\":\"::1\"",
-        "\"a\":{",
-        "null",
-        "true",
-        "-1.5e3",
-        "{}",
-        "[1,{}]",
-        "\"\":",
-        "\"\\u0061.b\":1",
-        "\"é\":\"\\ud83d\\ude00\"",
-        "\t",
-        "\\",
-        "\u{1}",
-    ];
+    let words = words(concat!(
+        r#"{|}|[|]|"|:|,| |\"|\\|\u0061|"a"|"b":|"ip":"::1"|"a":{|null|true|-1.5e3|{}|[1,{}]|"":|"\u0061.b":1|"#,
+        r#""é":"\ud83d\ude00"|\|"#,
+        "\t|\u{1}",
+    ));
     compare("ndjson", &words, 14, compare_ndjson);
 }
 
@@ -147,17 +114,7 @@ fn fields_of_valid_objects() {
                 for i in 0..members {
                     out.push_str(if i > 0 { "," } else { "" });
                     out.push_str(spaces[random.below(4)]);
-                    let keys = [
-                        r#""a""#,
-                        r#""b""#,
-                        r#""c""#,
-                        r#""ip""#,
-                        r#""\u0061""#,
-                        r#""a.b""#,
-                        r#""""#,
-                        r#""\u00e9""#,
-                        r#""é""#,
-                    ];
+                    let keys = words(r#""a"|"b"|"c"|"ip"|"\u0061"|"a.b"|""|"\u00e9"|"é""#);
                     out.push_str(keys[random.below(keys.len())]);
                     out.push_str(spaces[random.below(4)]);
                     out.push(':');
@@ -182,32 +139,9 @@ fn fields_of_valid_objects() {
 
 #[test]
 fn addresses_on_lines() {
-    let words = [
-        ".",
-        ":",
-        "::",
-        "1",
-        "255",
-        "0",
-        "1.2.3.4",
-        "8.8.8.8:443",
-        "fe80::1",
-        "2001:db8::",
-        "a",
-        "g",
-        " ",
-        "_",
-        "[",
-        "]",
-        "%eth0",
-        "/",
-        "é",
-        "12:30:01",
-        ",",
-        "256",
-        "\u{0}",
-        "::ffff:1.2.3.4",
-        "1:2:3:4:5:6:7:8",
-    ];
+    let words = words(
+        ".|:|::|1|255|0|1.2.3.4|8.8.8.8:443|fe80::1|\
+         2001:db8::|a|g| |_|[|]|%eth0|/|é|12:30:01|,|256|\u{0}|::ffff:1.2.3.4|1:2:3:4:5:6:7:8",
+    );
     compare("text", &words, 12, compare_text);
 }

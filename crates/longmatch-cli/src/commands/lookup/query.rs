@@ -3,7 +3,7 @@
 use longmatch::{IpPrefix, ParsePrefixError, PrefixError};
 use longmatch_feed::scan::address::parse_cell;
 use longmatch_feed::scan::text::first_address;
-use longmatch_feed::{IpFamily, LineError, parse_address};
+use longmatch_feed::{IpFamily, Problem, parse_address};
 
 use crate::args::{FamilyArgs, LookupArgs};
 use crate::error::HOST_BITS;
@@ -68,7 +68,7 @@ impl Rules {
         match parsed {
             Ok(prefix) => Ok(Some(prefix)),
             Err(error @ ParsePrefixError::Prefix(problem)) => {
-                let mut shown = LineError::Prefix { text: text.to_owned(), error }.to_string();
+                let mut shown = Problem::Prefix { text: text.to_owned(), error }.to_string();
                 if let PrefixError::HostBits { .. } = problem {
                     shown += HOST_BITS;
                 }
@@ -81,11 +81,11 @@ impl Rules {
     /// Why a text is not a query, and the advice.
     fn problem(self, text: &[u8]) -> String {
         let problem = match str::from_utf8(text).map(parse_address) {
-            Ok(Err(LineError::Address { text, advice })) => {
+            Ok(Err(Problem::Address { text, advice })) => {
                 let is_word = !text.contains(char::is_whitespace);
                 let prefix = is_word && text.contains('/');
                 let advice = if prefix { Some("write a prefix as 192.0.2.0/24") } else { advice };
-                LineError::Address { text, advice }.to_string()
+                Problem::Address { text, advice }.to_string()
             }
             _ => "not text (UTF-8)".to_owned(),
         };

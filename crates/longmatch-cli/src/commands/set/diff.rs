@@ -6,7 +6,7 @@ use std::path::Path;
 use longmatch::set::AddressRange;
 use longmatch::table::UnionItem;
 use longmatch::{IpPrefix, Table};
-use longmatch_feed::{Duplicates, FeedError, LineError, ListEntries, Problem, Report, printable};
+use longmatch_feed::{Duplicates, FeedError, ListEntries, Problem, Report, printable};
 use serde::{Serialize, Serializer};
 
 use super::input::{in_threads, pair};
@@ -102,7 +102,7 @@ fn of_routes(files: [&Path; 2], args: &SetReadArgs) -> Result<([Routes; 2], bool
 /// Reports a table that could not be read, with the options that help.
 fn refused(error: &FeedError, args: &SetReadArgs) -> CliError {
     match &error.problem {
-        Problem::Line(LineError::MissingNextHop) => {
+        Problem::MissingNextHop => {
             CliError::new(format!("{error} (--prefixes compares lists without next hops)"))
         }
         _ => CliError::load(error, Advice { lenient: !args.source.rows.lenient, families: true }),
