@@ -1,6 +1,6 @@
 //! Transparent decompression of streams.
 //!
-//! The magic number determines the codec. A stream whose output is out of proportion to its input
+//! The magic number determines the codec; [`crate::archive`] reads archives. A stream whose output is out of proportion to its input
 //! is refused.
 
 use std::cell::Cell;
@@ -13,9 +13,10 @@ use lzma_rust2::XzReader;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
+use crate::archive;
 use crate::options::Limits;
 
-/// Compression format of an input.
+/// Compression or archive format of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Codec {
@@ -27,6 +28,10 @@ pub enum Codec {
     Zstd,
     /// xz, any number of streams.
     Xz,
+    /// A member of a zip file.
+    Zip,
+    /// A member of a tar archive that is not compressed.
+    Tar,
 }
 
 impl Codec {
@@ -36,6 +41,8 @@ impl Codec {
             Self::Bzip2 => "bzip2",
             Self::Zstd => "zstd",
             Self::Xz => "xz",
+            Self::Zip => "zip",
+            Self::Tar => "tar",
         }
     }
 }
@@ -58,6 +65,8 @@ macro_rules! decompressor {
             Codec::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new($source)),
             Codec::Zstd => Box::new($crate::decompress::ZstdFrames::new($source)),
             Codec::Xz => Box::new($crate::decompress::xz_reader($source)),
+            // Members of archives are not streams from the first byte.
+            Codec::Zip | Codec::Tar => Box::new($source),
         }
     };
 }
@@ -84,6 +93,11 @@ pub enum StreamError {
     /// The data is compressed in a way that is not supported.
     UnknownCodec {
         /// The format's name.
+        name: &'static str,
+    },
+    /// The stream is of a format that is not read here.
+    OtherFormat {
+        /// The format, and a way to a supported one.
         name: &'static str,
     },
     /// The decompressed data is itself compressed.
@@ -118,6 +132,7 @@ impl fmt::Display for StreamError {
                 f,
                 "{name} is not supported: decompress the file first, or use gzip, bzip2, zstd or xz"
             ),
+            Self::OtherFormat { name } => write!(f, "the input is {name}"),
             Self::Nested { outer, inner } => {
                 write!(f, "{inner} data inside {outer} data: decompress the file once")
             }
@@ -134,7 +149,10 @@ impl std::error::Error for StreamError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Read(error) | Self::Compressed { error, .. } => Some(error),
-            Self::UnknownCodec { .. } | Self::Nested { .. } | Self::Bomb { .. } => None,
+            Self::UnknownCodec { .. }
+            | Self::OtherFormat { .. }
+            | Self::Nested { .. }
+            | Self::Bomb { .. } => None,
         }
     }
 }
@@ -158,7 +176,6 @@ pub(crate) fn magic(head: &[u8]) -> Option<Magic> {
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Magic::Known(Codec::Xz)),
         [0x04, 0x22, 0x4d, 0x18, ..] => Some(Magic::Unknown("lz4")),
         [0x1f, 0x9d, ..] => Some(Magic::Unknown("compress (.Z)")),
-        [b'P', b'K', 3, 4, ..] => Some(Magic::Unknown("zip")),
         _ => None,
     }
 }
@@ -189,13 +206,14 @@ pub(crate) fn decode<'a>(
         return Ok(Decoded { reader: Box::new(source), codec: None, taken });
     };
     let inner: Box<dyn Read + 'a> = decompressor!(codec, source);
-    let guard = Guard { inner, taken: Rc::clone(&taken), given: 0, limits };
+    let guard = Guard::new(inner, Rc::clone(&taken), limits);
     Ok(Decoded { reader: Box::new(guard), codec: Some(codec), taken })
 }
 
-/// Refuses compressed data inside compressed data; `head` is the start of the decompressed stream.
+/// Refuses compressed data and zip files inside compressed data or an archive; `head` is the start of the decompressed stream.
 pub(crate) fn refuse_nested(outer: Codec, head: &[u8]) -> Result<(), StreamError> {
     let inner = match magic(&head[..head.len().min(MAGIC_LEN)]) {
+        None if archive::kind(head) == Some(Codec::Zip) => Codec::Zip.name(),
         None => return Ok(()),
         Some(Magic::Known(codec)) => codec.name(),
         Some(Magic::Unknown(name)) => name,
@@ -214,9 +232,9 @@ pub(crate) fn explain(error: io::Error, codec: Option<Codec>) -> StreamError {
 }
 
 /// Reader that counts its bytes.
-struct Counted<R> {
-    inner: R,
-    count: Rc<Cell<u64>>,
+pub(crate) struct Counted<R> {
+    pub(crate) inner: R,
+    pub(crate) count: Rc<Cell<u64>>,
 }
 
 impl<R: Read> Read for Counted<R> {
@@ -243,11 +261,17 @@ impl std::error::Error for Bomb {}
 ///
 /// The decompressors validate their input; if one of them panics nevertheless, the panic becomes an
 /// error. [`crate::input::Input`] does not call a reader again after an error.
-struct Guard<'a> {
+pub(crate) struct Guard<'a> {
     inner: Box<dyn Read + 'a>,
     taken: Rc<Cell<u64>>,
     given: u64,
     limits: Limits,
+}
+
+impl<'a> Guard<'a> {
+    pub(crate) fn new(inner: Box<dyn Read + 'a>, taken: Rc<Cell<u64>>, limits: Limits) -> Self {
+        Self { inner, taken, given: 0, limits }
+    }
 }
 
 impl Read for Guard<'_> {

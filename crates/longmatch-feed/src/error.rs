@@ -61,6 +61,11 @@ pub enum Problem {
         /// The format, and a way to a supported one.
         name: &'static str,
     },
+    /// The archive has no such member, or several that may be meant, or the member cannot be read.
+    Archive {
+        /// The problem, and a way to read the archive.
+        problem: String,
+    },
     /// The input is not a packet capture.
     NoCapture,
     /// A line of text is wrong.
@@ -202,6 +207,7 @@ impl fmt::Display for Problem {
                 "neither a packet capture (pcap or pcapng) nor a list of addresses, one per line",
             ),
             Self::OtherFormat { name } => write!(f, "this is {name}"),
+            Self::Archive { problem } => f.write_str(problem),
             Self::NoCapture => f.write_str("not a packet capture (pcap or pcapng)"),
             Self::Line(error) => error.fmt(f),
             Self::Mrt(error) => error.fmt(f),
@@ -244,6 +250,7 @@ impl std::error::Error for FeedError {
             | Problem::UnknownFormat
             | Problem::UnknownTrace
             | Problem::OtherFormat { .. }
+            | Problem::Archive { .. }
             | Problem::NoCapture => None,
         }
     }

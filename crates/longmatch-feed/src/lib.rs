@@ -97,6 +97,7 @@
 #![forbid(unsafe_code)]
 
 mod address_text;
+mod archive;
 mod data;
 mod decompress;
 mod entries;
@@ -126,6 +127,7 @@ mod text;
 mod trace;
 
 pub use address_text::{parse_ip, parse_ipv4, parse_ipv6};
+pub use archive::archive_member;
 pub use data::error::DataError;
 pub use decompress::{Codec, StreamError};
 pub use entries::ListEntries;

@@ -56,5 +56,5 @@ pub fn load_bytes(
     options: &Options,
     sink: &mut dyn Sink,
 ) -> Result<Report, FeedError> {
-    read::source(Source::Bytes(bytes), name, options, To::Sink(sink))
+    read::source(Source::Bytes(bytes), None, name, options, To::Sink(sink))
 }

@@ -11,6 +11,7 @@ use std::rc::Rc;
 
 use longmatch::IpPrefix;
 
+use crate::archive;
 use crate::data::error::DataError;
 use crate::data::{self, Store};
 use crate::decompress::StreamError;
@@ -34,27 +35,30 @@ pub(crate) enum To<'a> {
     Store(&'a mut Store),
 }
 
-/// Reads a file, which may be a pipe.
+/// Reads a file, which may be a pipe, or a member of an archive, `FILE:MEMBER`.
 pub(crate) fn path(path: &Path, options: &Options, to: To<'_>) -> Result<Report, FeedError> {
     let name = path.display().to_string();
     let open = |error| FeedError::at(Place::Whole, Problem::Open(error)).named(Some(&name));
+    let (path, member) =
+        archive::archive_member(path).map_or((path, None), |(file, name)| (file, Some(name)));
     let file = open_input(path).map_err(|error| error.named(Some(&name)))?;
     // The bytes of a pipe can be read only once.
     match file.metadata().map_err(open)?.is_file() {
-        true => source(Source::Path(path), Some(&name), options, to),
-        false => reader(file, Some(&name), options, to),
+        true => source(Source::Path(path), member, Some(&name), options, to),
+        false => stream(file, member, Some(&name), options, to),
     }
 }
 
 /// Reads a source that can be opened again.
 pub(crate) fn source(
     source: Source<'_>,
+    member: Option<&str>,
     name: Option<&str>,
     options: &Options,
     to: To<'_>,
 ) -> Result<Report, FeedError> {
     reported(name, options, |report| {
-        let job = Job { source, options };
+        let job = Job::new(source, member, options);
         let mut opened = job.open()?;
         report.codec = opened.codec;
         match recognise(&mut opened, &job)? {
@@ -73,11 +77,25 @@ pub(crate) fn reader(
     options: &Options,
     to: To<'_>,
 ) -> Result<Report, FeedError> {
+    stream(reader, None, name, options, to)
+}
+
+/// Reads a stream, of which an archive is kept in memory.
+fn stream(
+    reader: impl Read,
+    member: Option<&str>,
+    name: Option<&str>,
+    options: &Options,
+    to: To<'_>,
+) -> Result<Report, FeedError> {
     let recording = Recording(Rc::new(RefCell::new((reader, Some(Vec::new())))));
     let limits = options.limits;
     let mut opened =
         open(Box::new(recording.clone()), limits).map_err(|error| error.named(name))?;
-    let found = recognise_text(&mut opened, options).map_err(|error| error.named(name))?;
+    let found = match archive::is_archive(&mut opened) || member.is_some() {
+        true => None,
+        false => recognise_text(&mut opened, options).map_err(|error| error.named(name))?,
+    };
     if let Some(found @ (Found::Shape(_) | Found::Whole(_))) = found {
         recording.0.borrow_mut().1 = None;
         return reported(name, options, |report| {
@@ -97,13 +115,13 @@ pub(crate) fn reader(
         if !options.lenient {
             return Err(error);
         }
-        let mut report = source(Source::Bytes(&bytes), name, options, to)?;
+        let mut report = source(Source::Bytes(&bytes), member, name, options, to)?;
         report.cut_off = true;
         report.note_damage(error);
         report.refuse_damage_alone()?;
         return Ok(report);
     }
-    source(Source::Bytes(&bytes), name, options, to)
+    source(Source::Bytes(&bytes), member, name, options, to)
 }
 
 /// A stream and the bytes that were read of it, as long as they may be needed again.
@@ -197,7 +215,8 @@ fn routes(
             let value = routes.value();
             let options = Options { value: Some(value), ..job.options.clone() };
             let mut sink = Filtered::new(&mut routes, value, job.options)?;
-            pass(&Job { source: job.source, options: &options }, opened, &mut sink, report)
+            let job = Job { options: &options, chosen: job.chosen.clone(), ..*job };
+            pass(&job, opened, &mut sink, report)
         }
     };
     report.rows = report.announced;

@@ -8,12 +8,13 @@ use std::net::IpAddr;
 
 use longmatch::IpPrefix;
 
+use crate::archive;
 use crate::data::error::DataError;
 use crate::data::key::{self, Key, Kind};
 use crate::data::rows::{Cells, RowError, Rows};
 use crate::data::shape::{Shape, resembles_key};
 use crate::data::{compiled, json, mmdb};
-use crate::decompress::explain;
+use crate::decompress::{Codec, explain};
 use crate::error::{FeedError, Place, Problem};
 use crate::formats::Format;
 use crate::input::Input;
@@ -80,8 +81,7 @@ fn tail(path: &std::path::Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Recognises by the first bytes an input that is no text of UTF-8 or of another superset of ASCII. Returns its name
-/// with advice.
+/// Recognises by the first bytes an input that is UTF-16 or an archive. Returns its name with advice.
 ///
 /// ```
 /// let name = longmatch_feed::other_encoding(b"\xff\xfe1\0").unwrap();
@@ -97,10 +97,12 @@ pub fn other_encoding(head: &[u8]) -> Option<&'static str> {
         | [b'\t'..=b'~', 0, b'\t'..=b'~', 0, ..] => {
             Some("UTF-16 text: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)")
         }
-        _ if head.get(257..262) == Some(b"ustar") => {
-            Some("a tar archive: unpack it, or write a file of it to standard input (tar -xOf)")
-        }
-        _ => None,
+        _ => archive::kind(head).map(|kind| match kind {
+            Codec::Zip => {
+                "a zip archive: unpack it, or write a file of it to standard input (unzip -p)"
+            }
+            _ => "a tar archive: unpack it, or write a file of it to standard input (tar -xOf)",
+        }),
     }
 }
 

@@ -10,8 +10,9 @@ use super::capture::{HEAD_LEN, find_format, read_capture};
 use super::collect::{Captured, PacketSink};
 use super::error::TraceError;
 use super::link::{Found, Link};
+use super::not_a;
 use super::report::{TraceFormat, TraceReport};
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Problem};
 use crate::options::Options;
 use crate::source::{Opened, open, open_input};
 
@@ -122,7 +123,7 @@ fn read_all(
     input.fill(HEAD_LEN);
     let format = match find_format(input.window()) {
         Some(TraceFormat::List) | None => {
-            return Err(FeedError::at(Place::Byte(0), Problem::NoCapture));
+            return Err(not_a(Problem::NoCapture, input.window()));
         }
         Some(format) => format,
     };

@@ -23,6 +23,7 @@ pub use self::report::{TraceFormat, TraceReport};
 
 use crate::error::{FeedError, Place, Problem};
 use crate::options::Options;
+use crate::recognise::other_encoding;
 use crate::source::{Opened, open, open_input};
 use capture::{HEAD_LEN, find_format, read_capture};
 use collect::Collector;
@@ -85,6 +86,12 @@ pub fn destinations_from(
     Ok(trace)
 }
 
+/// The error of an input that is no trace.
+fn not_a(problem: Problem, head: &[u8]) -> FeedError {
+    let other = other_encoding(head).map(|name| Problem::OtherFormat { name });
+    FeedError::at(Place::Byte(0), other.unwrap_or(problem))
+}
+
 fn read(reader: impl Read, options: &Options, trace: &mut Trace) -> Result<(), FeedError> {
     let Opened { mut input, codec, taken } = open(Box::new(reader), options.limits)?;
     trace.report.codec = codec;
@@ -93,13 +100,15 @@ fn read(reader: impl Read, options: &Options, trace: &mut Trace) -> Result<(), F
     let limits = options.limits;
     let collector = &mut Collector::new(trace, options);
     let end = match format {
-        Some(TraceFormat::List) => {
+        Some(TraceFormat::List) if other_encoding(input.window()).is_none() => {
             let end = list::read(input, limits.line, codec, collector);
             trace.report.input_bytes = taken.get();
             return end;
         }
-        Some(format) => read_capture(&mut input, format, codec, limits.record, collector),
-        None => Err(FeedError::at(Place::Byte(0), Problem::UnknownTrace)),
+        Some(format) if format != TraceFormat::List => {
+            read_capture(&mut input, format, codec, limits.record, collector)
+        }
+        _ => Err(not_a(Problem::UnknownTrace, input.window())),
     };
     trace.report.input_bytes = taken.get();
     end
