@@ -138,7 +138,8 @@ impl FeedError {
 
     /// The same error with the name of the input.
     pub(crate) fn named(mut self, name: Option<&str>) -> Self {
-        self.input = name.map(str::to_owned);
+        // A joined file has a name of its own.
+        self.input = self.input.or_else(|| name.map(str::to_owned));
         self
     }
 

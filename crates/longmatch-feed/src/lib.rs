@@ -129,6 +129,7 @@ mod trace;
 pub use address_text::{parse_ip, parse_ipv4, parse_ipv6};
 pub use archive::archive_member;
 pub use data::error::DataError;
+pub use data::join::Join;
 pub use decompress::{Codec, StreamError};
 pub use entries::ListEntries;
 pub use error::{FeedError, Place, Problem};

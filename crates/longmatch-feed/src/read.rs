@@ -13,7 +13,8 @@ use longmatch::IpPrefix;
 
 use crate::archive;
 use crate::data::error::DataError;
-use crate::data::{self, Store};
+use crate::data::join::Joins;
+use crate::data::{self, Store, names};
 use crate::decompress::StreamError;
 use crate::error::{FeedError, Place, Problem};
 use crate::formats::Format;
@@ -180,11 +181,11 @@ fn reported(
 /// Adds the recognised format to an error of rows.
 fn read_as(error: FeedError, report: &Report) -> FeedError {
     match error {
-        FeedError { input, place, problem: Problem::Data { error, read_as: None } }
+        FeedError { input: None, place, problem: Problem::Data { error, read_as: None } }
             if !report.read_as.is_empty() && !report.format.has_routes() =>
         {
             let problem = Problem::Data { error, read_as: Some(report.read_as.clone()) };
-            FeedError { input, place, problem }
+            FeedError::at(place, problem)
         }
         other => other,
     }
@@ -204,19 +205,27 @@ fn routes(
         let error = DataError::FixedPrefix;
         return Err(FeedError::at(Place::Whole, Problem::data(error)));
     }
+    let default = match &to {
+        To::Store(_) if has_paths => RouteValue::OriginAs,
+        _ => RouteValue::NextHop,
+    };
+    let value = job.options.value.unwrap_or(default);
+    let mut names = data::routes::names(value);
+    let joins = Joins::new(job.options, &mut names)?;
     let end = match to {
         To::Sink(sink) => {
-            let value = job.options.value.unwrap_or_default();
-            let mut sink = Filtered::new(sink, value, job.options)?;
+            let mut sink = Filtered::new(sink, &names, joins, job.options)?;
             pass(job, opened, &mut sink, report)
         }
         To::Store(store) => {
-            let mut routes = data::Routes::new(store, job.options, has_paths)?;
-            let value = routes.value();
             let options = Options { value: Some(value), ..job.options.clone() };
-            let mut sink = Filtered::new(&mut routes, value, job.options)?;
+            let mut routes =
+                data::routes::Routes::new(store, &options, value, &names, joins.clone())?;
+            let mut sink = Filtered::new(&mut routes, &names, joins, &options)?;
             let job = Job { options: &options, chosen: job.chosen.clone(), ..*job };
-            pass(&job, opened, &mut sink, report)
+            let end = pass(&job, opened, &mut sink, report);
+            report.unjoined = routes.unjoined();
+            end
         }
     };
     report.rows = report.announced;
@@ -224,35 +233,43 @@ fn routes(
     end.map_err(of_data)
 }
 
-/// Passes on the routes whose values the options ask for.
+/// Passes on the routes that have the cells that the options ask for.
 struct Filtered<'a> {
     sink: &'a mut dyn Sink,
-    value: Option<&'a str>,
+    joins: Joins,
+    filters: Vec<(usize, String)>,
 }
 
 impl<'a> Filtered<'a> {
     fn new(
         sink: &'a mut dyn Sink,
-        value: RouteValue,
-        options: &'a Options,
+        names: &[String],
+        joins: Joins,
+        options: &Options,
     ) -> Result<Self, FeedError> {
-        let column = value.column();
-        if let Some((name, _)) = options.filters.iter().find(|(name, _)| name != column) {
-            let columns = vec![column.to_owned()];
-            let error = DataError::NoSuchColumn { name: name.clone(), columns };
-            return Err(FeedError::at(Place::Whole, Problem::data(error)));
-        }
-        Ok(Self { sink, value: options.filters.last().map(|(_, cell)| &**cell) })
+        let filters = names::positions(&options.filters, names)
+            .map_err(|error| FeedError::at(Place::Whole, Problem::data(error)))?;
+        Ok(Self { sink, joins, filters })
+    }
+
+    /// Whether a route has the cells.
+    fn has(&mut self, prefix: IpPrefix, next_hop: &str) -> bool {
+        let own = |at| data::routes::cell(at, prefix, next_hop);
+        self.joins.find(own);
+        self.filters.iter().all(|(at, cell)| match self.joins.is_joined(*at) {
+            true => self.joins.cell(*at) == cell,
+            false => own(*at) == **cell,
+        })
     }
 }
 
 impl Sink for Filtered<'_> {
     #[inline]
     fn announce(&mut self, prefix: IpPrefix, next_hop: &str) -> Result<(), SinkError> {
-        match self.value {
-            Some(value) if value != next_hop => Ok(()),
-            _ => self.sink.announce(prefix, next_hop),
+        if !self.filters.is_empty() && !self.has(prefix, next_hop) {
+            return Ok(());
         }
+        self.sink.announce(prefix, next_hop)
     }
 
     fn withdraw(&mut self, prefix: IpPrefix) -> Result<(), SinkError> {
@@ -321,7 +338,9 @@ fn into_store(
             report.format = shape.format;
             report.read_as = shape.to_string();
             report.is_list = shape.names.len() == 1;
-            if store.is_set() && shape.is_list() {
+            // The fast path has no columns.
+            let plain = options.filters.is_empty() && options.joins.is_empty();
+            if store.is_set() && shape.is_list() && plain {
                 return list::load(opened, options, store, report);
             }
             return data::text::load(opened, &shape, options, store, report);
@@ -333,10 +352,9 @@ fn into_store(
     let bytes = whole(&mut opened, options.limits.spool)?;
     report.bytes = bytes.len() as u64;
     report.input_bytes = opened.taken.get();
-    let at = |error| FeedError::at(Place::Whole, Problem::data(error));
     match whole_format {
         Format::Json => data::json::load(&bytes, options, store, report),
-        Format::Mmdb => data::mmdb::load(&bytes, options, store, report).map_err(at),
-        _ => data::compiled::load(bytes, options, store, report).map_err(at),
+        Format::Mmdb => data::mmdb::load(&bytes, options, store, report),
+        _ => data::compiled::load(bytes, options, store, report),
     }
 }

@@ -113,6 +113,20 @@ pub enum DataError {
         /// The prefix.
         text: String,
     },
+    /// A joined file has two rows with one key; the place is the second.
+    JoinKey {
+        /// The key.
+        text: String,
+        /// The line of the first row.
+        first: u64,
+    },
+    /// The first row of a joined file does not name the column with the keys.
+    NoJoinKey {
+        /// The name.
+        key: String,
+        /// The names in the first row.
+        columns: Vec<String>,
+    },
     /// A set is read, and the input withdraws routes.
     Updates,
     /// The routes of the format have no AS paths.
@@ -260,6 +274,19 @@ impl fmt::Display for DataError {
                  feeds (tr '\\r' '\\n')",
             ),
             Self::Duplicate { text } => write!(f, "{text} has a row already"),
+            Self::JoinKey { text, first } => write!(
+                f,
+                "the key '{}' has a row in line {first} already: remove one of them",
+                text.escape_debug()
+            ),
+            Self::NoJoinKey { key, columns } => {
+                write!(
+                    f,
+                    "the first row must name the column of the keys, and has no '{}': ",
+                    key.escape_debug()
+                )?;
+                list(f, columns)
+            }
             Self::Updates => f.write_str("these are updates of routes: give a table or a list"),
             Self::NoPaths { value } => write!(
                 f,

@@ -5,11 +5,12 @@
 
 pub(crate) mod compiled;
 pub(crate) mod error;
+pub(crate) mod join;
 pub(crate) mod json;
 pub(crate) mod key;
 pub(crate) mod mmdb;
-mod names;
-mod routes;
+pub(crate) mod names;
+pub(crate) mod routes;
 pub(crate) mod rows;
 pub(crate) mod shape;
 mod split;
@@ -17,5 +18,4 @@ mod store;
 pub(crate) mod text;
 pub(crate) mod types;
 
-pub(crate) use routes::Routes;
 pub(crate) use store::Store;

@@ -3,7 +3,7 @@
 use longmatch::NextHopId;
 use longmatch::table::{Cell, Column, ColumnType, PrefixData, Row};
 
-use super::error::DataError;
+use super::error::{DataError, shorten};
 use super::store::{Raw, Store, text};
 
 /// Integers up to this one are exact as floating-point numbers.
@@ -48,6 +48,20 @@ pub(crate) fn of_type(text: &str, ty: ColumnType) -> Option<Raw<'_>> {
         ColumnType::F64 => text.parse().ok().map(Raw::F64),
         _ => None,
     }
+}
+
+/// A cell of a column that may have a type; `None` for null.
+#[inline]
+pub(crate) fn cell<'a>(
+    text: &'a str,
+    ty: Option<ColumnType>,
+    column: &str,
+) -> Result<Option<Raw<'a>>, DataError> {
+    let Some(ty) = ty.filter(|_| !text.is_empty()) else {
+        return Ok((!text.is_empty()).then_some(Raw::Text(text)));
+    };
+    let wrong = || DataError::Type { column: column.to_owned(), text: shorten(text), ty };
+    of_type(text, ty).ok_or_else(wrong).map(Some)
 }
 
 /// A typed cell as one of another type, if its value allows that.
