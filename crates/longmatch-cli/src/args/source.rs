@@ -1,11 +1,11 @@
 //! Options of reading prefixes: the same for all commands.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use longmatch_feed::{
-    Delimiter, Duplicates, Format, IpFamily, IpTable, Options, PeerSelector, RouteValue,
+    Delimiter, Duplicates, Format, IpFamily, IpTable, Join, Options, PeerSelector, RouteValue,
 };
 
 use super::values::Split;
@@ -16,7 +16,8 @@ pub struct SourceArgs {
     /// Load prefixes from FILE, '-' for standard input; may be repeated
     ///
     /// Any format of --format, which is detected. Plain or compressed with gzip, bzip2, zstd or
-    /// xz. Rows of later files replace earlier ones. By default lookup, annotate and compile take
+    /// xz. Of a zip or tar archive the only file of data is read, or 'FILE:MEMBER'. Rows of later
+    /// files replace earlier ones. By default lookup, annotate and compile take
     /// the default table (AS and name), and other commands the embedded routing tables.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
@@ -85,6 +86,15 @@ pub struct RowArgs {
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', verbatim_doc_comment)]
     pub prefix_column: Vec<String>,
 
+    /// Add the columns of another file, where its KEY is the cell of COLUMN; may be repeated
+    ///
+    /// 'geoname_id=GeoLite2-City-Locations-en.csv' adds the names of countries and cities to
+    /// Blocks. FILE is text with a row of names; KEY is its column, by default of the same name.
+    /// --where, --add and later --join know the new columns. A cell without a row in FILE gets
+    /// empty cells, which are counted.
+    #[arg(long = "join", value_name = "COLUMN[:KEY]=FILE", verbatim_doc_comment)]
+    pub joins: Vec<Join>,
+
     /// Keep only rows with this cell, such as 'country=NL'; may be repeated
     #[arg(long = "where", value_name = "COLUMN=CELL", value_parser = cell)]
     pub filters: Vec<(String, String)>,
@@ -136,6 +146,7 @@ impl RowArgs {
         let mut options = Options::default();
         options.format = self.format;
         options.prefix = self.prefix_column.clone();
+        options.joins = self.joins.clone();
         options.filters = self.filters.clone();
         options.value = self.value;
         options.peer = self.peer;
@@ -146,11 +157,17 @@ impl RowArgs {
         options
     }
 
+    /// The files that are joined.
+    pub fn joined(&self) -> impl Iterator<Item = &Path> {
+        self.joins.iter().map(|join| &*join.path)
+    }
+
     /// The options that only a file to be read can have.
     pub fn of_files(&self) -> impl Iterator<Item = FileOption> {
         let given = [
             (self.format != Format::Auto, "--format", "other format"),
             (!self.prefix_column.is_empty(), "--prefix-column", "column of prefixes"),
+            (!self.joins.is_empty(), "--join", "other columns"),
             (!self.filters.is_empty(), "--where", "rows to leave out"),
             (self.peer.is_some(), "--peer", "peers"),
             (self.ip_table.is_some(), "--ip-table", "tables of 'ip route'"),

@@ -283,13 +283,10 @@ impl<'a> Columns<'a> {
     fn end(self) -> Result<(), DataError> {
         let kept = self.options.columns.iter().flatten().map(|kept| &kept.column);
         let keys = self.options.joins.iter().map(|join| &join.column);
-        let is_known = |name: &&String| {
-            self.known.contains_key(*name) || self.joined_at(name).is_some()
-        };
+        let is_known =
+            |name: &&String| self.known.contains_key(*name) || self.joined_at(name).is_some();
         match kept.chain(keys).find(|name| !is_known(name)) {
-            Some(name) => {
-                Err(DataError::NoSuchColumn { name: name.clone(), columns: self.names })
-            }
+            Some(name) => Err(DataError::NoSuchColumn { name: name.clone(), columns: self.names }),
             None => Ok(()),
         }
     }

@@ -6,8 +6,8 @@ use longmatch::table::ColumnType;
 use longmatch::{IpPrefix, NextHopId};
 
 use super::error::DataError;
-use super::key::Found;
 use super::join::Joins;
+use super::key::Found;
 use super::names;
 use super::store::Store;
 use super::types;
