@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod formats;
+mod join;
 mod listings;
 mod mmdb;
 mod ranges;
