@@ -91,11 +91,14 @@ fn stream(
 ) -> Result<Report, FeedError> {
     let recording = Recording(Rc::new(RefCell::new((reader, Some(Vec::new())))));
     let limits = options.limits;
-    let mut opened =
-        open(Box::new(recording.clone()), limits).map_err(|error| error.named(name))?;
+    let failed = |error: FeedError| match options.lenient && error.is_damage() {
+        true => FeedError::nothing_read(1, error).named(name),
+        false => error.named(name),
+    };
+    let mut opened = open(Box::new(recording.clone()), limits).map_err(failed)?;
     let found = match archive::is_archive(&mut opened) || member.is_some() {
         true => None,
-        false => recognise_text(&mut opened, options).map_err(|error| error.named(name))?,
+        false => recognise_text(&mut opened, options).map_err(failed)?,
     };
     if let Some(found @ (Found::Shape(_) | Found::Whole(_))) = found {
         recording.0.borrow_mut().1 = None;
