@@ -116,7 +116,8 @@ fn joined_columns_are_keys_of_later_files() {
         (Side::new("a.csv.gz", packed), Side::new("b.csv", "\u{feff}name\tid\nseven\t70\n"));
     let mut options = first.options("id");
     options.joins.extend(second.options("name").joins);
-    let (data, report) = load_with(b"network,id\n10.0.0.0/16,7\n10.1.0.0/16,8\n", &options).unwrap();
+    let (data, report) =
+        load_with(b"network,id\n10.0.0.0/16,7\n10.1.0.0/16,8\n", &options).unwrap();
     assert_eq!(columns(&data), "id:u64 rank:string name:string id_2:u64");
     assert_eq!(rows(&data), ["10.0.0.0/16 7|3|seven|70", "10.1.0.0/16 8|01|eight|~"]);
     assert_eq!(report.unjoined, 1);
