@@ -14,7 +14,7 @@ use crate::data::key::{self, Key, Kind};
 use crate::data::rows::{Cells, RowError, Rows};
 use crate::data::shape::{Shape, resembles_key};
 use crate::data::{compiled, json, mmdb};
-use crate::decompress::{Codec, explain};
+use crate::decompress::explain;
 use crate::error::{FeedError, Place, Problem};
 use crate::formats::Format;
 use crate::input::Input;
@@ -97,12 +97,7 @@ pub fn other_encoding(head: &[u8]) -> Option<&'static str> {
         | [b'\t'..=b'~', 0, b'\t'..=b'~', 0, ..] => {
             Some("UTF-16 text: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)")
         }
-        _ => archive::kind(head).map(|kind| match kind {
-            Codec::Zip => {
-                "a zip archive: unpack it, or write a file of it to standard input (unzip -p)"
-            }
-            _ => "a tar archive: unpack it, or write a file of it to standard input (tar -xOf)",
-        }),
+        _ => archive::kind(head).map(archive::name),
     }
 }
 

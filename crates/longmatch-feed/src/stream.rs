@@ -3,8 +3,8 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::archive;
 use crate::decompress::{Codec, Magic, StreamError, decompressor, explain, magic};
-use crate::recognise::other_encoding;
 
 /// A stream, decompressed while it is read. Its memory does not depend on its length.
 ///
@@ -30,12 +30,12 @@ impl Stream {
     /// Reads the first bytes and chooses the decompressor.
     ///
     /// # Errors
-    /// If the first bytes cannot be read, or show a compression that is not supported, an archive or UTF-16.
+    /// If the first bytes cannot be read, or show a compression that is not supported or an archive.
     pub fn new(raw: Box<dyn Read + Send>) -> Result<Self, StreamError> {
         let mut source = BufReader::with_capacity(64 << 10, raw);
         let head = source.fill_buf().map_err(StreamError::Read)?;
         let codec = match magic(head) {
-            None if let Some(name) = other_encoding(head) => {
+            None if let Some(name) = archive::kind(head).map(archive::name) => {
                 return Err(StreamError::OtherFormat { name });
             }
             None => return Ok(Self { reader: Box::new(source), codec: None }),

@@ -86,13 +86,13 @@ pub struct RowArgs {
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', verbatim_doc_comment)]
     pub prefix_column: Vec<String>,
 
-    /// Add the columns of another file, where its KEY is the cell of COLUMN; may be repeated
+    /// Add columns of another file, by the cell of COLUMN; may be repeated
     ///
     /// 'geoname_id=GeoLite2-City-Locations-en.csv' adds the names of countries and cities to
-    /// Blocks. FILE is text with a row of names; KEY is its column, by default of the same name.
-    /// --where, --add and later --join know the new columns. A cell without a row in FILE gets
-    /// empty cells, which are counted.
-    #[arg(long = "join", value_name = "COLUMN[:KEY]=FILE", verbatim_doc_comment)]
+    /// Blocks. FILE is text with a row of names; 'COLUMN:KEY=FILE' if it names the column KEY.
+    /// --where, --add and later --join know the new columns. They are empty where FILE has no
+    /// such row; the cells without one are counted.
+    #[arg(long = "join", value_name = "COLUMN=FILE", verbatim_doc_comment)]
     pub joins: Vec<Join>,
 
     /// Keep only rows with this cell, such as 'country=NL'; may be repeated

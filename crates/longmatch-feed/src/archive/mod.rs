@@ -39,6 +39,16 @@ pub(crate) fn kind(head: &[u8]) -> Option<Codec> {
     }
 }
 
+/// The name of an archive where only streams are read, with advice.
+pub(crate) fn name(kind: Codec) -> &'static str {
+    match kind {
+        Codec::Zip => {
+            "a zip archive: unpack it, or write a file of it to standard input (unzip -p)"
+        }
+        _ => "a tar archive: unpack it, or write a file of it to standard input (tar -xOf)",
+    }
+}
+
 /// Whether an opened input is an archive.
 pub(crate) fn is_archive(opened: &mut Opened<'_>) -> bool {
     opened.input.fill(HEAD_LEN);
