@@ -67,6 +67,7 @@ Examples:
   longmatch compile -r ranges.tsv --prefix-column 1,2 --columns 3=asn --types asn=u64 -o asn.lm
   longmatch compile -r rib.20260101.0000.bz2 -o origins.lm
   longmatch compile -r city.mmdb --columns country.iso_code=country,city.names.en=city -o geo.lm
+  longmatch compile -r blocks.csv --join geoname_id=GeoLite2-City-Locations-en.csv -o city.lm
   longmatch compile -r bad-networks.txt -o bad.lm
   longmatch compile -o asn.lm && longmatch lookup --table asn.lm 8.8.8.8
 
@@ -344,6 +345,7 @@ and rows of later files replace earlier ones. A column named 'prefix' becomes 'p
 Examples:
   longmatch set dump sites.lm
   longmatch set dump --csv GeoLite2-Country.mmdb > country.csv
+  longmatch set dump GeoLite2-ASN-CSV_20250101.zip:GeoLite2-ASN-Blocks-IPv4.csv
   longmatch set dump --json --columns region,service --duplicates join ip-ranges.json
   longmatch set dump --csv --value as-path rib.20260101.0000.bz2
 

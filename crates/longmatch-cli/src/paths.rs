@@ -19,9 +19,10 @@ pub fn named(path: &Path) -> Option<(&str, &Path)> {
     is_name.then(|| (name, Path::new(file)))
 }
 
-/// The file of a path on the command line, which may have a name before it.
+/// The file of a path on the command line, which may have a name before it, or that of an archive's member after it.
 pub fn file(path: &Path) -> &Path {
-    named(path).map_or(path, |(_, file)| file)
+    let path = named(path).map_or(path, |(_, file)| file);
+    longmatch_feed::archive_member(path).map_or(path, |(archive, _)| archive)
 }
 
 /// Refuses inputs of which more than one is standard input.

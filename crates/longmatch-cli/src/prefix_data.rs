@@ -8,7 +8,8 @@ use longmatch_feed::{DataLoader, Options, Report, printable};
 
 use crate::error::{Advice, CliError};
 use crate::families::Families;
-use crate::paths::{display_name, is_stdin, one_stdin};
+use crate::output::warn;
+use crate::paths::{display_name, file, is_stdin, one_stdin};
 use crate::progress::Progress;
 use crate::reports::{print_format, print_report};
 
@@ -24,7 +25,19 @@ pub fn load(loader: &mut DataLoader, path: &Path, advice: Advice) -> Result<Repo
         false => loader.path(path),
     };
     drop(progress);
+    if let (true, Some(locations)) = (loader.options_mut().joins.is_empty(), locations(path)) {
+        let (name, locations) = (printable(&name), printable(&locations).into_owned());
+        warn(format_args!("{name}: --join geoname_id={locations} adds the names of its places"));
+    }
     report.map_err(|error| CliError::load(&error, advice))
+}
+
+/// The file beside blocks of GeoLite2 that has the names of their places; an archive of blocks has it too.
+fn locations(path: &Path) -> Option<String> {
+    let name = path.to_str()?;
+    let (before, _) = name.split_once("-Blocks-IPv4.csv").or(name.split_once("-Blocks-IPv6.csv"))?;
+    let beside = format!("{before}-Locations-en.csv");
+    file(beside.as_ref()).is_file().then_some(beside)
 }
 
 /// Loads files, of which one may be standard input, and prints their formats and reports.

@@ -4,7 +4,7 @@ use std::fs::Metadata;
 use std::path::Path;
 
 use crate::error::CliError;
-use crate::paths::is_stdin;
+use crate::paths::{file, is_stdin};
 use crate::stdin;
 
 /// Refuses an output that is one of the inputs, also by another name of the same file.
@@ -19,7 +19,7 @@ pub fn refuse_inputs<'p>(
     for input in inputs {
         let same = match is_stdin(input) {
             true => stdin::metadata().is_some_and(|input| is_same(&output, &input)),
-            false => is_same_path(&output, path, input),
+            false => is_same_path(&output, path, file(input)),
         };
         if same {
             let problem = "the output is the input: write to another file";
@@ -49,7 +49,10 @@ pub fn refuse_suffix(path: &Path, problem: &str) -> Result<(), CliError> {
 pub fn is_stdout<'p>(inputs: impl IntoIterator<Item = &'p Path>) -> bool {
     // Both may be one socket.
     let Some(output) = stdin::output_metadata().filter(Metadata::is_file) else { return false };
-    let data = |path: &Path| if is_stdin(path) { stdin::metadata() } else { path.metadata().ok() };
+    let data = |path: &Path| match is_stdin(path) {
+        true => stdin::metadata(),
+        false => file(path).metadata().ok(),
+    };
     inputs.into_iter().filter_map(data).any(|input| is_same(&output, &input))
 }
 

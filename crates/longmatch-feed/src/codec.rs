@@ -1,8 +1,8 @@
-//! The formats of compression.
+//! The formats of compression and of archives.
 
 use std::fmt;
 
-/// Compression format of an input.
+/// Compression or archive format of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Codec {
@@ -14,6 +14,10 @@ pub enum Codec {
     Zstd,
     /// xz, any number of streams.
     Xz,
+    /// A member of a zip file.
+    Zip,
+    /// A member of a tar archive that is not compressed.
+    Tar,
 }
 
 impl Codec {
@@ -23,6 +27,8 @@ impl Codec {
             Self::Bzip2 => "bzip2",
             Self::Zstd => "zstd",
             Self::Xz => "xz",
+            Self::Zip => "zip",
+            Self::Tar => "tar",
         }
     }
 }
@@ -52,7 +58,6 @@ pub(crate) fn magic(head: &[u8]) -> Option<Magic> {
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Magic::Known(Codec::Xz)),
         [0x04, 0x22, 0x4d, 0x18, ..] => Some(Magic::Unknown("lz4")),
         [0x1f, 0x9d, ..] => Some(Magic::Unknown("compress (.Z)")),
-        [b'P', b'K', 3, 4, ..] => Some(Magic::Unknown("zip")),
         _ => None,
     }
 }

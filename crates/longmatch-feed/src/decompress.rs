@@ -1,6 +1,6 @@
 //! Transparent decompression of streams.
 //!
-//! The magic number determines the codec. A stream whose output is out of proportion to its input
+//! The magic number determines the codec; [`crate::archive`] reads archives. A stream whose output is out of proportion to its input
 //! is refused.
 
 use std::cell::Cell;
@@ -12,6 +12,7 @@ use lzma_rust2::XzReader;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
+use crate::archive;
 use crate::codec::{Codec, MAGIC_LEN, Magic, magic};
 use crate::error::Problem;
 use crate::options::Limits;
@@ -28,6 +29,8 @@ macro_rules! decompressor {
             Codec::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new($source)),
             Codec::Zstd => Box::new($crate::decompress::ZstdFrames::new($source)),
             Codec::Xz => Box::new($crate::decompress::xz_reader($source)),
+            // Members of archives are not streams from the first byte.
+            Codec::Zip | Codec::Tar => Box::new($source),
         }
     };
 }
@@ -61,13 +64,14 @@ pub(crate) fn decode<'a>(raw: Box<dyn Read + 'a>, limits: Limits) -> Result<Deco
         return Ok(Decoded { reader: Box::new(source), codec: None, taken });
     };
     let inner: Box<dyn Read + 'a> = decompressor!(codec, source);
-    let guard = Guard { inner, taken: Rc::clone(&taken), given: 0, limits };
+    let guard = Guard::new(inner, Rc::clone(&taken), limits);
     Ok(Decoded { reader: Box::new(guard), codec: Some(codec), taken })
 }
 
-/// Refuses compressed data inside compressed data; `head` is the start of the decompressed stream.
+/// Refuses compressed data and zip files inside compressed data or an archive; `head` is the start of the decompressed stream.
 pub(crate) fn refuse_nested(outer: Codec, head: &[u8]) -> Result<(), Problem> {
     let inner = match magic(&head[..head.len().min(MAGIC_LEN)]) {
+        None if archive::kind(head) == Some(Codec::Zip) => Codec::Zip.name(),
         None => return Ok(()),
         Some(Magic::Known(codec)) => codec.name(),
         Some(Magic::Unknown(name)) => name,
@@ -85,9 +89,9 @@ pub(crate) fn explain(error: io::Error, codec: Option<Codec>) -> Problem {
 }
 
 /// Reader that counts its bytes.
-struct Counted<R> {
-    inner: R,
-    count: Rc<Cell<u64>>,
+pub(crate) struct Counted<R> {
+    pub(crate) inner: R,
+    pub(crate) count: Rc<Cell<u64>>,
 }
 
 impl<R: Read> Read for Counted<R> {
@@ -102,11 +106,17 @@ impl<R: Read> Read for Counted<R> {
 ///
 /// The decompressors validate their input; if one of them panics nevertheless, the panic becomes an
 /// error. [`crate::input::Input`] does not call a reader again after an error.
-struct Guard<'a> {
+pub(crate) struct Guard<'a> {
     inner: Box<dyn Read + 'a>,
     taken: Rc<Cell<u64>>,
     given: u64,
     limits: Limits,
+}
+
+impl<'a> Guard<'a> {
+    pub(crate) fn new(inner: Box<dyn Read + 'a>, taken: Rc<Cell<u64>>, limits: Limits) -> Self {
+        Self { inner, taken, given: 0, limits }
+    }
 }
 
 impl Read for Guard<'_> {

@@ -193,6 +193,8 @@ problems! {
             with a column of prefixes, a list, address ranges, JSON or the output of a routing tool";
         UnknownTrace = "neither a packet capture (pcap or pcapng) nor a list of addresses, one per line";
         OtherFormat { name: &'static str } = "this is {name}";
+        /// The archive has no such member, or several that may be meant, or the member cannot be read.
+        Archive { problem: String } = "{problem}";
         NoCapture = "not a packet capture (pcap or pcapng)";
         LinkType { number: u32 } = "packets of link type {number}{} are not supported: expected {}",
             link::name(*number), link::EXPECTED;
@@ -217,6 +219,12 @@ problems! {
             address/length, name both columns for the prefix (1,2), or the format routes", text.escape_debug();
         CarriageReturns = "the lines end with carriage returns alone, as on old Macintoshes: replace them by line \
             feeds (tr '\\r' '\\n')";
+        /// A joined file has two rows with one key; the place is the second.
+        JoinKey { text: String, first: u64 } =
+            "the key '{}' has a row in line {first} already: remove one of them", text.escape_debug();
+        /// The first row of a joined file does not name the column with the keys.
+        NoJoinKey { key: String, columns: Vec<String> } =
+            "the first row must name the column of the keys, and has no '{}': {}", key.escape_debug(), list(columns);
         Updates = "these are updates of routes: give a table or a list";
         NoPaths { value: RouteValue } =
             "the routes have no AS paths: {value} is for MRT and bgpdump -m; take next-hop";
@@ -281,7 +289,8 @@ impl FeedError {
 
     /// The same error with the name of the input.
     pub(crate) fn named(mut self, name: Option<&str>) -> Self {
-        self.input = name.map(str::to_owned);
+        // A joined file has a name of its own.
+        self.input = self.input.or_else(|| name.map(str::to_owned));
         self
     }
 

@@ -2,7 +2,8 @@
 //!
 //! This crate reads the prefixes of an input of any [format](crate#formats): as routes into a [`longmatch::Table`],
 //! with columns into [`PrefixData`](longmatch::table::PrefixData), or as a set of addresses. It also reads destinations
-//! from packet captures and lists of addresses. Inputs may be plain or compressed with gzip, bzip2, zstd or xz.
+//! from packet captures and lists of addresses. Inputs may be plain or compressed with gzip, bzip2, zstd or xz;
+//! of a zip or tar archive one member is read.
 //!
 //! ```
 //! use longmatch::Table;
@@ -32,6 +33,9 @@
 //! The content determines the format, and a magic number the compression. All readers recognise the same formats:
 //!
 #![doc = include_str!("../FORMATS.md")]
+//!
+//! Of a zip or tar archive the only member that is no text about the data is read. If there are several, the path names one:
+//! `FILE:MEMBER`. [`Options::joins`] add the columns of other files.
 //!
 //! The column of the prefixes is the first one whose cells are prefixes, addresses or ranges. Single
 //! addresses are host prefixes. IPv4-mapped IPv6 prefixes become IPv4, except `::ffff:0:0/96`, which does not mean all
@@ -97,6 +101,7 @@
 #![forbid(unsafe_code)]
 
 mod address_text;
+mod archive;
 mod codec;
 mod data;
 mod decompress;
@@ -127,7 +132,9 @@ mod text;
 mod trace;
 
 pub use address_text::{parse_ip, parse_ipv4, parse_ipv6};
+pub use archive::archive_member;
 pub use codec::Codec;
+pub use data::join::Join;
 pub use entries::ListEntries;
 pub use error::{FeedError, Place, Problem};
 pub use formats::{Format, FormatInfo};

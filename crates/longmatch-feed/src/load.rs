@@ -12,7 +12,8 @@ use crate::source::Source;
 
 /// Loads the routes of a file.
 ///
-/// The content determines the [format](crate#formats) and the compression (gzip, bzip2, zstd or xz). Of a format
+/// The content determines the [format](crate#formats) and the compression (gzip, bzip2, zstd or xz); a path
+/// `FILE:MEMBER` names a member of an archive. Of a format
 /// other than routes, the next hop of a prefix is the text of its columns, separated by commas; without columns the
 /// prefix itself. To load several files into one table, call this function once per file: later routes replace
 /// earlier ones.
@@ -56,5 +57,5 @@ pub fn load_bytes(
     options: &Options,
     sink: &mut dyn Sink,
 ) -> Result<Report, FeedError> {
-    read::source(Source::Bytes(bytes), name, options, To::Sink(sink))
+    read::source(Source::Bytes(bytes), None, name, options, To::Sink(sink))
 }

@@ -160,7 +160,7 @@ impl DataLoader {
     /// # Errors
     /// The same as [`load_data_bytes`].
     pub fn bytes(&mut self, bytes: &[u8], name: Option<&str>) -> Result<Report, FeedError> {
-        read::source(Source::Bytes(bytes), name, &self.options, To::Store(&mut self.store))
+        read::source(Source::Bytes(bytes), None, name, &self.options, To::Store(&mut self.store))
     }
 
     /// Returns the table.

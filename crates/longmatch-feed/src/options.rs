@@ -3,6 +3,7 @@
 use longmatch::table::ColumnType;
 use longmatch::{IpPrefix, Prefix};
 
+use crate::data::join::Join;
 use crate::formats::Format;
 use crate::option_values::{Delimiter, Duplicates, IpTable, KeptColumn, PeerSelector};
 use crate::route_value::RouteValue;
@@ -34,6 +35,8 @@ pub struct Options {
     pub prefix: Vec<String>,
     /// Keep only the rows that have these cells: names or numbers of columns, and the texts of their cells.
     pub filters: Vec<(String, String)>,
+    /// Files whose columns are joined to those of the input, before the filters apply.
+    pub joins: Vec<Join>,
     /// The columns to keep, in this order. Default: all.
     pub columns: Option<Vec<KeptColumn>>,
     /// Types of columns, by their names in the result. Default: the narrowest that holds all cells, of

@@ -11,7 +11,9 @@ use std::rc::Rc;
 
 use longmatch::IpPrefix;
 
-use crate::data::{self, Store};
+use crate::archive;
+use crate::data::join::Joins;
+use crate::data::{self, Store, names};
 use crate::error::{FeedError, Problem};
 use crate::formats::Format;
 use crate::list;
@@ -32,27 +34,30 @@ pub(crate) enum To<'a> {
     Store(&'a mut Store),
 }
 
-/// Reads a file, which may be a pipe.
+/// Reads a file, which may be a pipe, or a member of an archive, `FILE:MEMBER`.
 pub(crate) fn path(path: &Path, options: &Options, to: To<'_>) -> Result<Report, FeedError> {
     let name = path.display().to_string();
     let open = |error| FeedError::whole(Problem::Open(error)).named(Some(&name));
+    let (path, member) =
+        archive::archive_member(path).map_or((path, None), |(file, name)| (file, Some(name)));
     let file = open_input(path).map_err(|error| error.named(Some(&name)))?;
     // The bytes of a pipe can be read only once.
     match file.metadata().map_err(open)?.is_file() {
-        true => source(Source::Path(path), Some(&name), options, to),
-        false => reader(file, Some(&name), options, to),
+        true => source(Source::Path(path), member, Some(&name), options, to),
+        false => stream(file, member, Some(&name), options, to),
     }
 }
 
 /// Reads a source that can be opened again.
 pub(crate) fn source(
     source: Source<'_>,
+    member: Option<&str>,
     name: Option<&str>,
     options: &Options,
     to: To<'_>,
 ) -> Result<Report, FeedError> {
     reported(name, options, |report| {
-        let job = Job { source, options };
+        let job = Job::new(source, member, options);
         let mut opened = job.open()?;
         report.codec = opened.codec;
         match recognise(&mut opened, &job)? {
@@ -71,11 +76,28 @@ pub(crate) fn reader(
     options: &Options,
     to: To<'_>,
 ) -> Result<Report, FeedError> {
+    stream(reader, None, name, options, to)
+}
+
+/// Reads a stream, of which an archive is kept in memory.
+fn stream(
+    reader: impl Read,
+    member: Option<&str>,
+    name: Option<&str>,
+    options: &Options,
+    to: To<'_>,
+) -> Result<Report, FeedError> {
     let recording = Recording(Rc::new(RefCell::new((reader, Some(Vec::new())))));
     let limits = options.limits;
-    let mut opened =
-        open(Box::new(recording.clone()), limits).map_err(|error| error.named(name))?;
-    let found = recognise_text(&mut opened, options).map_err(|error| error.named(name))?;
+    let failed = |error: FeedError| match options.lenient && error.is_damage() {
+        true => FeedError::nothing_read(1, error).named(name),
+        false => error.named(name),
+    };
+    let mut opened = open(Box::new(recording.clone()), limits).map_err(failed)?;
+    let found = match archive::is_archive(&mut opened) || member.is_some() {
+        true => None,
+        false => recognise_text(&mut opened, options).map_err(failed)?,
+    };
     if let Some(found @ (Found::Shape(_) | Found::Whole(_))) = found {
         recording.0.borrow_mut().1 = None;
         return reported(name, options, |report| {
@@ -95,13 +117,13 @@ pub(crate) fn reader(
         if !options.lenient {
             return Err(error);
         }
-        let mut report = source(Source::Bytes(&bytes), name, options, to)?;
+        let mut report = source(Source::Bytes(&bytes), member, name, options, to)?;
         report.cut_off = true;
         report.note_damage(error);
         report.refuse_damage_alone()?;
         return Ok(report);
     }
-    source(Source::Bytes(&bytes), name, options, to)
+    source(Source::Bytes(&bytes), member, name, options, to)
 }
 
 /// A stream and the bytes that were read of it, as long as they may be needed again.
@@ -185,18 +207,27 @@ fn routes(
         let error = Problem::FixedPrefix;
         return Err(FeedError::whole(error));
     }
+    let default = match &to {
+        To::Store(_) if has_paths => RouteValue::OriginAs,
+        _ => RouteValue::NextHop,
+    };
+    let value = job.options.value.unwrap_or(default);
+    let mut names = data::routes::names(value);
+    let joins = Joins::new(job.options, &mut names)?;
     let end = match to {
         To::Sink(sink) => {
-            let value = job.options.value.unwrap_or_default();
-            let mut sink = Filtered::new(sink, value, job.options)?;
+            let mut sink = Filtered::new(sink, &names, joins, job.options)?;
             pass(job, opened, &mut sink, report)
         }
         To::Store(store) => {
-            let mut routes = data::Routes::new(store, job.options, has_paths)?;
-            let value = routes.value();
             let options = Options { value: Some(value), ..job.options.clone() };
-            let mut sink = Filtered::new(&mut routes, value, job.options)?;
-            pass(&Job { source: job.source, options: &options }, opened, &mut sink, report)
+            let mut routes =
+                data::routes::Routes::new(store, &options, value, &names, joins.clone())?;
+            let mut sink = Filtered::new(&mut routes, &names, joins, &options)?;
+            let job = Job { options: &options, chosen: job.chosen.clone(), ..*job };
+            let end = pass(&job, opened, &mut sink, report);
+            report.unjoined = routes.unjoined();
+            end
         }
     };
     report.rows = report.announced;
@@ -204,35 +235,42 @@ fn routes(
     end.map_err(of_data)
 }
 
-/// Passes on the routes whose values the options ask for.
+/// Passes on the routes that have the cells that the options ask for.
 struct Filtered<'a> {
     sink: &'a mut dyn Sink,
-    value: Option<&'a str>,
+    joins: Joins,
+    filters: Vec<(usize, String)>,
 }
 
 impl<'a> Filtered<'a> {
     fn new(
         sink: &'a mut dyn Sink,
-        value: RouteValue,
-        options: &'a Options,
+        names: &[String],
+        joins: Joins,
+        options: &Options,
     ) -> Result<Self, FeedError> {
-        let column = value.column();
-        if let Some((name, _)) = options.filters.iter().find(|(name, _)| name != column) {
-            let columns = vec![column.to_owned()];
-            let error = Problem::NoSuchColumn { name: name.clone(), columns };
-            return Err(FeedError::whole(error));
-        }
-        Ok(Self { sink, value: options.filters.last().map(|(_, cell)| &**cell) })
+        let filters = names::positions(&options.filters, names).map_err(FeedError::whole)?;
+        Ok(Self { sink, joins, filters })
+    }
+
+    /// Whether a route has the cells.
+    fn has(&mut self, prefix: IpPrefix, next_hop: &str) -> bool {
+        let own = |at| data::routes::cell(at, prefix, next_hop);
+        self.joins.find(own);
+        self.filters.iter().all(|(at, cell)| match self.joins.is_joined(*at) {
+            true => self.joins.cell(*at) == cell,
+            false => own(*at) == **cell,
+        })
     }
 }
 
 impl Sink for Filtered<'_> {
     #[inline]
     fn announce(&mut self, prefix: IpPrefix, next_hop: &str) -> Result<(), SinkError> {
-        match self.value {
-            Some(value) if value != next_hop => Ok(()),
-            _ => self.sink.announce(prefix, next_hop),
+        if !self.filters.is_empty() && !self.has(prefix, next_hop) {
+            return Ok(());
         }
+        self.sink.announce(prefix, next_hop)
     }
 
     fn withdraw(&mut self, prefix: IpPrefix) -> Result<(), SinkError> {
@@ -298,7 +336,9 @@ fn into_store(
             report.format = shape.format;
             report.read_as = shape.to_string();
             report.is_list = shape.names.len() == 1;
-            if store.is_set() && shape.is_list() {
+            // The fast path has no columns.
+            let plain = options.filters.is_empty() && options.joins.is_empty();
+            if store.is_set() && shape.is_list() && plain {
                 return list::load(opened, options, store, report);
             }
             return data::text::load(opened, &shape, options, store, report);
@@ -310,10 +350,9 @@ fn into_store(
     let bytes = whole(&mut opened, options.limits.spool)?;
     report.bytes = bytes.len() as u64;
     report.input_bytes = opened.taken.get();
-    let at = FeedError::whole;
     match whole_format {
         Format::Json => data::json::load(&bytes, options, store, report),
-        Format::Mmdb => data::mmdb::load(&bytes, options, store, report).map_err(at),
-        _ => data::compiled::load(bytes, options, store, report).map_err(at),
+        Format::Mmdb => data::mmdb::load(&bytes, options, store, report),
+        _ => data::compiled::load(bytes, options, store, report),
     }
 }

@@ -8,6 +8,7 @@ use std::net::IpAddr;
 
 use longmatch::IpPrefix;
 
+use crate::archive;
 use crate::data::key::{self, Key, Kind};
 use crate::data::rows::{Cells, RowError, Rows};
 use crate::data::shape::{Shape, resembles_key};
@@ -78,8 +79,7 @@ fn tail(path: &std::path::Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Recognises by the first bytes an input that is no text of UTF-8 or of another superset of ASCII. Returns its name
-/// with advice.
+/// Recognises by the first bytes an input that is UTF-16 or an archive. Returns its name with advice.
 ///
 /// ```
 /// let name = longmatch_feed::other_encoding(b"\xff\xfe1\0").unwrap();
@@ -95,10 +95,7 @@ pub fn other_encoding(head: &[u8]) -> Option<&'static str> {
         | [b'\t'..=b'~', 0, b'\t'..=b'~', 0, ..] => {
             Some("UTF-16 text: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)")
         }
-        _ if head.get(257..262) == Some(b"ustar") => {
-            Some("a tar archive: unpack it, or write a file of it to standard input (tar -xOf)")
-        }
-        _ => None,
+        _ => archive::kind(head).map(archive::name),
     }
 }
 

@@ -44,6 +44,8 @@ pub struct Report {
     pub replaced: u64,
     /// The prefixes of these rows.
     pub repeated: u64,
+    /// Distinct keys that a joined file does not have, so that its cells are null.
+    pub unjoined: u64,
     /// Earlier prefixes that ranges replaced, because they lie inside.
     pub overlapped: u64,
     /// Rows of `::ffff:0:0/96`, which stays an IPv6 prefix: it does not mean all IPv4 addresses.
@@ -172,6 +174,10 @@ impl Report {
             let prefixes = plural(self.repeated, "prefix has", "prefixes have");
             let rows = plural(self.replaced, "row does", "rows do");
             all.push(format!("{prefixes} several different rows: {rows} not count (duplicates)"));
+        }
+        if self.unjoined > 0 {
+            let keys = plural(self.unjoined, "key has", "keys have");
+            all.push(format!("{keys} no row in the joined file: the cells are empty (join)"));
         }
         let counts = [
             (

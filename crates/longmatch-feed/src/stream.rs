@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::archive;
 use crate::codec::{Codec, Magic, magic};
 use crate::decompress::{decompressor, explain};
 use crate::error::Problem;
@@ -31,11 +32,14 @@ impl Stream {
     /// Reads the first bytes and chooses the decompressor.
     ///
     /// # Errors
-    /// If the first bytes cannot be read, or have the magic number of a compression that is not
-    /// supported.
+    /// If the first bytes cannot be read, or show a compression that is not supported or an archive.
     pub fn new(raw: Box<dyn Read + Send>) -> Result<Self, Problem> {
         let mut source = BufReader::with_capacity(64 << 10, raw);
-        let codec = match magic(source.fill_buf().map_err(Problem::Read)?) {
+        let head = source.fill_buf().map_err(Problem::Read)?;
+        let codec = match magic(head) {
+            None if let Some(name) = archive::kind(head).map(archive::name) => {
+                return Err(Problem::OtherFormat { name });
+            }
             None => return Ok(Self { reader: Box::new(source), codec: None }),
             Some(Magic::Known(codec)) => codec,
             Some(Magic::Unknown(name)) => return Err(Problem::UnknownCodec { name }),
@@ -82,7 +86,7 @@ impl Read for Stream {
 /// ```
 ///
 /// # Errors
-/// If the compressor fails, which none does that writes to memory.
+/// If the codec is an archive. No compressor that writes to memory fails.
 pub fn compress(codec: Codec, bytes: &[u8]) -> io::Result<Vec<u8>> {
     match codec {
         Codec::Gzip => {
@@ -106,6 +110,9 @@ pub fn compress(codec: Codec, bytes: &[u8]) -> io::Result<Vec<u8>> {
             let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), options)?;
             encoder.write_all(bytes)?;
             encoder.finish()
+        }
+        Codec::Zip | Codec::Tar => {
+            Err(io::Error::new(io::ErrorKind::Unsupported, "archives are only read"))
         }
     }
 }

@@ -152,7 +152,8 @@ fn compressed_twice() {
 
 #[test]
 fn unsupported_codecs() {
-    let heads: [(&[u8], &str); 2] = [(b"\x04\x22\x4d\x18", "lz4"), (b"PK\x03\x04x", "zip")];
+    let heads: [(&[u8], &str); 2] =
+        [(b"\x04\x22\x4d\x18", "lz4"), (b"\x1f\x9d\x90", "compress (.Z)")];
     for (head, name) in heads {
         assert!(error_of(head).starts_with(&format!("{name} is not supported")));
     }

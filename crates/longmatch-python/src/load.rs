@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use longmatch::file::{FileErrorKind, FileTable};
 use longmatch::table::{ColumnType, PrefixData};
-use longmatch_feed::{DataLoader, FeedError, KeptColumn, Options, Problem, Report};
+use longmatch_feed::{DataLoader, FeedError, Join, KeptColumn, Options, Problem, Report};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -73,6 +73,17 @@ fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -> PyResult<
             }
         }
         "value" => options.value = Some(parsed(name, value)?),
+        "join" => {
+            for (column, path) in value.cast::<PyDict>()?.iter() {
+                let path: PathBuf = path.extract()?;
+                let text = format!("{}=", column.str()?.to_string_lossy());
+                let mut join: Join = (text + "FILE")
+                    .parse()
+                    .map_err(|error| PyValueError::new_err(format!("{name}: {error}")))?;
+                join.path = path;
+                options.joins.push(join);
+            }
+        }
         "where" => {
             for (column, cell) in value.cast::<PyDict>()?.iter() {
                 options.filters.push((column.str()?.to_string(), cell.str()?.to_string()));
@@ -84,7 +95,7 @@ fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -> PyResult<
         "strict" => options.mask_host_bits = !value.extract::<bool>()?,
         _ => {
             return Err(PyTypeError::new_err(format!(
-                "unknown option {name:?}: the options are format, delimiter, header, prefix, columns, types, where, value, duplicates, peer, lenient, strict"
+                "unknown option {name:?}: the options are format, delimiter, header, prefix, columns, types, join, where, value, duplicates, peer, lenient, strict"
             )));
         }
     }
@@ -198,13 +209,15 @@ fn read(py: Python<'_>, inputs: &[Input], options: Options) -> PyResult<PrefixDa
 /// Reads prefix data of any format and compiles it.
 ///
 /// ``source`` is a path, bytes, a file opened as ``"rb"``, or a list of these, which make one table. The format is
-/// recognised from the content, also if it is compressed (gzip, bzip2, zstd, xz): text with any columns (CSV, TSV, with
+/// recognised from the content, also if it is compressed (gzip, bzip2, zstd, xz); of a zip or tar archive the only file of
+/// data is read, or ``"FILE:MEMBER"``: text with any columns (CSV, TSV, with
 /// or without a header), JSON, lists of prefixes, address ranges (start, end, ...), pyasn .dat, CAIDA pfx2as, sets of
 /// ipset and nft, MRT and other routing tables, MaxMind .mmdb, compiled tables (.lm).
 ///
 /// The options, all by name: ``format`` (``"auto"`` or a name of docs/formats.md, such as ``"csv"``), ``delimiter``, ``header``, ``prefix`` (name or number of the column of prefixes, or two for
 /// ranges), ``columns`` (names to keep, or a dict with new names), ``types`` (a dict of names to ``str``, ``int``,
-/// ``float``), ``value`` (of MRT and ``bgpdump -m``: ``"origin-as"``, ``"next-hop"``,
+/// ``float``), ``join`` (a dict of columns, ``"column"`` or ``"column:key"``, to files of text whose columns are added, such as
+/// GeoLite2's Locations), ``where`` (a dict of columns to the cells that rows must have), ``value`` (of MRT and ``bgpdump -m``: ``"origin-as"``, ``"next-hop"``,
 /// ``"as-path"``, ``"peer"`` or ``"communities"``), ``peer``, ``lenient`` (leaves out what is
 /// damaged, with a warning), ``strict`` (``False`` clears host bits).
 ///

@@ -5,6 +5,7 @@ import gzip
 import io
 import multiprocessing
 import os
+import pathlib
 import pickle
 import random
 import time
@@ -288,3 +289,16 @@ def test_no_warning_without_a_reason():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         longmatch.load(CSV)
+
+
+def test_members_of_archives_and_joined_files():
+    data = pathlib.Path(__file__).parents[3] / "testdata" / "geolite2"
+    blocks = f"{data}/GeoLite2-Country-CSV.zip:GeoLite2-Country-Blocks-IPv4.csv"
+    join = {"geoname_id": data / "GeoLite2-Country-Locations-en.csv"}
+    with pytest.warns(UserWarning, match="1 key has no row in the joined file"):
+        table = longmatch.load(blocks, join=join, where={"country_iso_code": "NL"}, columns=["country_name"])
+    assert table.lookup("192.0.2.1") == "The Netherlands" and len(table) == 1
+    with pytest.raises(ValueError, match="3 files of data"):
+        longmatch.load(data / "GeoLite2-Country-CSV.zip")
+    with pytest.raises(ValueError, match="expected COLUMN=FILE"):
+        longmatch.load(blocks, join={"": "x"})

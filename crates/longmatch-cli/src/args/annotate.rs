@@ -202,7 +202,9 @@ impl AnnotateArgs {
     /// Returns whether the tables are files that can be read again.
     pub fn can_reload(&self) -> bool {
         let mut tables = self.routes.iter().chain(&self.tables).peekable();
-        tables.peek().is_some() && tables.all(|path| file(path).is_file())
+        tables.peek().is_some()
+            && tables.all(|path| file(path).is_file())
+            && self.read.joined().all(|path| file(path).is_file())
     }
 
     /// Returns how to compress the output: by the option, else by the file's name.

@@ -16,8 +16,9 @@ pub struct CompileArgs {
     /// Load prefixes from FILE, '-' for standard input; may be repeated
     ///
     /// Any format of --format, which is detected. Plain or compressed with gzip, bzip2, zstd or
-    /// xz. The table has the columns of all files, and the rows of later files replace earlier
-    /// ones. By default the default table of lookup is taken.
+    /// xz. Of a zip or tar archive the only file of data is read, or 'FILE:MEMBER'. The table has
+    /// the columns of all files, and the rows of later files replace earlier ones. By default the
+    /// default table of lookup is taken.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 

@@ -1,11 +1,11 @@
 //! Options of reading prefixes: the same for all commands.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use longmatch_feed::{
-    Delimiter, Duplicates, Format, IpFamily, IpTable, Options, PeerSelector, RouteValue,
+    Delimiter, Duplicates, Format, IpFamily, IpTable, Join, Options, PeerSelector, RouteValue,
 };
 
 use super::candidates::{delimiters, names};
@@ -22,7 +22,8 @@ pub struct SourceArgs {
     /// Load prefixes from FILE, '-' for standard input; may be repeated
     ///
     /// Any format of --format, which is detected. Plain or compressed with gzip, bzip2, zstd or
-    /// xz. Rows of later files replace earlier ones. By default lookup, annotate and compile take
+    /// xz. Of a zip or tar archive the only file of data is read, or 'FILE:MEMBER'. Rows of later
+    /// files replace earlier ones. By default lookup, annotate and compile take
     /// the default table (AS and name), and other commands the embedded routing tables.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
@@ -91,6 +92,15 @@ pub struct RowArgs {
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', verbatim_doc_comment)]
     pub prefix_column: Vec<String>,
 
+    /// Add columns of another file, by the cell of COLUMN; may be repeated
+    ///
+    /// 'geoname_id=GeoLite2-City-Locations-en.csv' adds the names of countries and cities to
+    /// Blocks. FILE is text with a row of names; 'COLUMN:KEY=FILE' if it names the column KEY.
+    /// --where, --add and later --join know the new columns. They are empty where FILE has no
+    /// such row; the cells without one are counted.
+    #[arg(long = "join", value_name = "COLUMN=FILE", verbatim_doc_comment)]
+    pub joins: Vec<Join>,
+
     /// Keep only rows with this cell, such as 'country=NL'; may be repeated
     #[arg(long = "where", value_name = "COLUMN=CELL", value_parser = cell)]
     pub filters: Vec<(String, String)>,
@@ -142,6 +152,7 @@ impl RowArgs {
         let mut options = Options::default();
         options.format = self.format;
         options.prefix = self.prefix_column.clone();
+        options.joins = self.joins.clone();
         options.filters = self.filters.clone();
         options.value = self.value;
         options.peer = self.peer;
@@ -152,11 +163,17 @@ impl RowArgs {
         options
     }
 
+    /// The files that are joined.
+    pub fn joined(&self) -> impl Iterator<Item = &Path> {
+        self.joins.iter().map(|join| &*join.path)
+    }
+
     /// The options that only a file to be read can have.
     pub fn of_files(&self) -> impl Iterator<Item = FileOption> {
         let given = [
             (self.format != Format::Auto, "--format", "other format"),
             (!self.prefix_column.is_empty(), "--prefix-column", "column of prefixes"),
+            (!self.joins.is_empty(), "--join", "other columns"),
             (!self.filters.is_empty(), "--where", "rows to leave out"),
             (self.peer.is_some(), "--peer", "peers"),
             (self.ip_table.is_some(), "--ip-table", "tables of 'ip route'"),

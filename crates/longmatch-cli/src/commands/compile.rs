@@ -33,7 +33,8 @@ pub fn run(args: &CompileArgs) -> Outcome {
         &args.output,
         "a table is mapped, so that it is never compressed: leave out the last part of the name",
     )?;
-    target::refuse_inputs(&args.output, args.files.iter().map(|path| &**path))?;
+    let inputs = args.files.iter().map(|path| &**path).chain(args.read.rows.joined());
+    target::refuse_inputs(&args.output, inputs)?;
     let started = Instant::now();
     let data = of_families(load(args)?, args.families.into())?;
     let load_seconds = started.elapsed().as_secs_f64();

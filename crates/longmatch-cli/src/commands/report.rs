@@ -41,9 +41,10 @@ pub fn run(args: &ReportArgs) -> Outcome {
         CliError::input(args.out.display(), problem)
     })?;
     for file in FILES {
-        let SourceArgs { files, table, .. } = &args.routes.source;
+        let SourceArgs { files, table, read, .. } = &args.routes.source;
         let inputs = files.iter().chain(table).chain(&args.updates).chain(&args.trace);
-        target::refuse_inputs(&args.out.join(file), inputs.map(|path| &**path))?;
+        let inputs = inputs.map(|path| &**path).chain(read.rows.joined());
+        target::refuse_inputs(&args.out.join(file), inputs)?;
     }
     for dir in remove_leftovers(&args.out) {
         let reason =

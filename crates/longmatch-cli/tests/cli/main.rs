@@ -1,6 +1,7 @@
 //! Runs the built binary as users do: these tests hold the behaviour that scripts rely on.
 
 mod annotate;
+mod archives;
 mod common;
 mod forward;
 mod matrix;

@@ -84,8 +84,11 @@ pub(crate) fn load(
         return Err(whole(Problem::NoPrefixColumn { columns }));
     }
     let shape = Shape::json(&first.names.columns());
-    let load = Load::new(&shape, options, store, report).map_err(whole)?;
-    Walk { load: Some((load, &shape)), objects: 0, ..first }.documents(bytes)
+    let load = Load::new(&shape, options, store, report)?;
+    let mut second = Walk { load: Some((load, &shape)), objects: 0, ..first };
+    let end = second.documents(bytes);
+    second.load.into_iter().for_each(|(load, _)| load.end());
+    end
 }
 
 /// The members of an object that are columns: their names and values.

@@ -13,16 +13,17 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
 
-use longmatch::table::ColumnType;
+use longmatch::table::{ColumnError, ColumnType};
 use longmatch::{IpPrefix, NextHopId};
 use maxminddb::{Reader, WithinOptions};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::join::Joins;
 use super::key::Found;
 use super::store::{Raw, Store, text};
 use super::text::insert;
 use super::types;
-use crate::error::Problem;
+use crate::error::{FeedError, Problem};
 use crate::options::Options;
 use crate::report::Report;
 
@@ -43,10 +44,26 @@ pub(crate) fn load(
     options: &Options,
     store: &mut Store,
     report: &mut Report,
-) -> Result<(), Problem> {
+) -> Result<(), FeedError> {
+    let whole = FeedError::whole;
     if !options.prefix.is_empty() {
-        return Err(Problem::FixedPrefix);
+        return Err(whole(Problem::FixedPrefix));
     }
+    // The columns with keys, and those of the joined files. The others are known once all records were read.
+    let mut names: Vec<_> = options.joins.iter().map(|join| join.column.clone()).collect();
+    names.sort();
+    names.dedup();
+    let joins = Joins::new(options, &mut names)?;
+    networks(bytes, Columns::new(options, names, joins), store, report).map_err(whole)
+}
+
+fn networks(
+    bytes: &[u8],
+    mut columns: Columns<'_>,
+    store: &mut Store,
+    report: &mut Report,
+) -> Result<(), Problem> {
+    let options = columns.options;
     let reader = Reader::from_source(bytes).map_err(wrong)?;
     check_tree(&reader, bytes)?;
     report.read_as = format!("MaxMind DB {}", reader.metadata().database_type);
@@ -55,7 +72,6 @@ pub(crate) fn load(
         let name = kept.name.as_ref().unwrap_or(&kept.column);
         store.column(name, options.type_of(name), options.limits)?;
     }
-    let mut columns = Columns::new(options);
     // Networks share records: each is decoded once.
     let mut rows = HashMap::<usize, Option<NextHopId>>::new();
     for network in reader.networks(WithinOptions::default()).map_err(wrong)? {
@@ -68,15 +84,13 @@ pub(crate) fn load(
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(new) => {
                 let record = network.decode().map_err(wrong)?.unwrap_or(Value::Nothing);
-                *new.insert(match record.has(&options.filters) {
-                    true => Some(columns.row(&record, store)?),
-                    false => None,
-                })
+                *new.insert(columns.row(&record, store)?)
             }
         };
         let Some(id) = id else { continue };
         insert(store, report, (Found::Prefix(prefix), id), options.limits)?;
     }
+    report.unjoined = columns.joins.missing();
     columns.end()
 }
 
@@ -141,18 +155,38 @@ struct Columns<'a> {
     names: Vec<String>,
     /// The path to the cell that is being stored.
     path: String,
+    /// The columns with keys, and those of joined files.
+    joined: Vec<String>,
+    joins: Joins,
 }
 
 impl<'a> Columns<'a> {
-    fn new(options: &'a Options) -> Self {
-        Self { options, known: HashMap::new(), names: Vec::new(), path: String::new() }
+    fn new(options: &'a Options, joined: Vec<String>, joins: Joins) -> Self {
+        let (known, names, path) = (HashMap::new(), Vec::new(), String::new());
+        Self { options, known, names, path, joined, joins }
     }
 
-    /// Stores a record as a row.
-    fn row(&mut self, record: &Value<'_>, store: &mut Store) -> Result<NextHopId, Problem> {
+    /// Stores a record as a row, if it has the cells that the options ask for.
+    fn row(&mut self, record: &Value<'_>, store: &mut Store) -> Result<Option<NextHopId>, Problem> {
+        self.joins.find(|at| record.text(&self.joined[at]));
+        let has = |(name, cell): &(String, String)| match self.joined_at(name) {
+            Some(at) => self.joins.cell(at) == cell,
+            None => record.text(name) == *cell,
+        };
+        if !self.options.filters.iter().all(has) {
+            return Ok(None);
+        }
         let mut cells = Vec::new();
         self.path.clear();
         self.flatten(record, store, &mut cells)?;
+        let (joins, joined) = (&self.joins, &self.joined);
+        for (at, name) in joined.iter().enumerate().filter(|(at, _)| joins.is_joined(*at)) {
+            let Some((name, ty)) = self.kept(name) else { continue };
+            let column = store.column(name, ty, self.options.limits)?;
+            if let Some(cell) = types::cell(joins.cell(at), ty, name)? {
+                cells.push((column, Leaf::Joined(cell)));
+            }
+        }
         // A key twice in one map: the first counts.
         cells.sort_by_key(|(column, _)| *column);
         cells.dedup_by_key(|(column, _)| *column);
@@ -160,7 +194,28 @@ impl<'a> Columns<'a> {
         for (column, text) in &cells {
             store.cell(*column, text.raw());
         }
-        store.end(self.options.limits)
+        store.end(self.options.limits).map(Some)
+    }
+
+    /// The position of a joined file's column.
+    fn joined_at(&self, name: &str) -> Option<usize> {
+        let at = self.joined.iter().rposition(|joined| joined == name)?;
+        self.joins.is_joined(at).then_some(at)
+    }
+
+    /// The name in the result and the type of a column, if it is kept.
+    fn kept<'n>(&self, path: &'n str) -> Option<(&'n str, Option<ColumnType>)>
+    where
+        'a: 'n,
+    {
+        let name = match self.options.columns.as_deref() {
+            None => path,
+            Some(kept) => {
+                let kept = kept.iter().find(|kept| kept.column == path)?;
+                kept.name.as_deref().unwrap_or(path)
+            }
+        };
+        Some((name, self.options.type_of(name)))
     }
 
     /// Collects the scalars of a value, whose path is `self.path`.
@@ -204,19 +259,12 @@ impl<'a> Columns<'a> {
         if self.names.len() >= limits.columns {
             return Err(Problem::TooManyColumns { limit: limits.columns });
         }
-        let name = match self.options.columns.as_deref() {
-            None => Some(path),
-            Some(kept) => {
-                let kept = kept.iter().find(|kept| kept.column == path);
-                kept.map(|kept| kept.name.as_deref().unwrap_or(path))
-            }
-        };
-        let seen = match name {
+        if self.joined_at(path).is_some() {
+            return Err(ColumnError::Name { name: path.to_owned() }.into());
+        }
+        let seen = match self.kept(path) {
             None => Seen::Other,
-            Some(name) => {
-                let ty = self.options.type_of(name);
-                Seen::Kept(store.column(name, ty, limits)?, ty)
-            }
+            Some((name, ty)) => Seen::Kept(store.column(name, ty, limits)?, ty),
         };
         self.names.push(path.to_owned());
         self.known.insert(path.to_owned(), seen);
@@ -225,13 +273,14 @@ impl<'a> Columns<'a> {
 
     /// Checks that all columns to keep have been seen.
     fn end(self) -> Result<(), Problem> {
-        for kept in self.options.columns.iter().flatten() {
-            if !self.known.contains_key(&kept.column) {
-                let (name, columns) = (kept.column.clone(), self.names);
-                return Err(Problem::NoSuchColumn { name, columns });
-            }
+        let kept = self.options.columns.iter().flatten().map(|kept| &kept.column);
+        let keys = self.options.joins.iter().map(|join| &join.column);
+        let is_known =
+            |name: &&String| self.known.contains_key(*name) || self.joined_at(name).is_some();
+        match kept.chain(keys).find(|name| !is_known(name)) {
+            Some(name) => Err(Problem::NoSuchColumn { name: name.clone(), columns: self.names }),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -244,12 +293,12 @@ enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// Whether the scalars at these paths have these texts.
-    fn has(&self, filters: &[(String, String)]) -> bool {
-        filters.iter().all(|(path, text)| match self.at(path) {
-            Some(Self::Leaf(leaf)) => leaf.text() == *text,
-            _ => text.is_empty(),
-        })
+    /// The text of the scalar at a path; empty without one.
+    fn text(&self, path: &str) -> String {
+        match self.at(path) {
+            Some(Self::Leaf(leaf)) => leaf.text(),
+            _ => String::new(),
+        }
     }
 
     /// The value at a path.
@@ -269,6 +318,8 @@ enum Leaf<'a> {
     U64(u64),
     I64(i64),
     F64(f64),
+    /// A cell of a joined file.
+    Joined(Raw<'a>),
 }
 
 impl Leaf<'_> {
@@ -278,6 +329,7 @@ impl Leaf<'_> {
             Self::U64(number) => Raw::U64(*number),
             Self::I64(number) => Raw::I64(*number),
             Self::F64(number) => Raw::F64(*number),
+            Self::Joined(cell) => *cell,
         }
     }
 

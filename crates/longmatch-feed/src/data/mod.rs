@@ -4,11 +4,12 @@
 //! [`store`], which has each distinct row once; [`types`] chooses the columns' types and makes the table.
 
 pub(crate) mod compiled;
+pub(crate) mod join;
 pub(crate) mod json;
 pub(crate) mod key;
 pub(crate) mod mmdb;
-mod names;
-mod routes;
+pub(crate) mod names;
+pub(crate) mod routes;
 pub(crate) mod rows;
 pub(crate) mod shape;
 mod split;
@@ -16,5 +17,4 @@ mod store;
 pub(crate) mod text;
 pub(crate) mod types;
 
-pub(crate) use routes::Routes;
 pub(crate) use store::Store;

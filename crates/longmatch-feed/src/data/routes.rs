@@ -1,11 +1,14 @@
 //! Routes as rows: the store as a sink.
 
+use std::borrow::Cow;
+
 use longmatch::table::ColumnType;
 use longmatch::{IpPrefix, NextHopId};
 
+use super::join::Joins;
 use super::key::Found;
 use super::names;
-use super::store::{Raw, Store};
+use super::store::Store;
 use super::types;
 use crate::error::{FeedError, Problem};
 use crate::options::{Limits, Options};
@@ -14,29 +17,44 @@ use crate::sink::{Sink, SinkError};
 
 /// A column of the store.
 struct Value {
-    /// Whether the column has the prefix itself.
-    is_prefix: bool,
+    /// The position among the prefix, the value and the columns of joined files.
+    at: usize,
     number: u16,
     name: String,
     ty: Option<ColumnType>,
 }
 
+/// The names of the columns of routes with this value.
+pub(crate) fn names(value: RouteValue) -> Vec<String> {
+    vec!["prefix".to_owned(), value.column().to_owned()]
+}
+
+/// The cell of one of these columns.
+pub(crate) fn cell(at: usize, prefix: IpPrefix, value: &str) -> Cow<'_, str> {
+    if at == 0 { prefix.to_string().into() } else { value.into() }
+}
+
 /// The columns to keep, by their numbers.
-fn columns(store: &mut Store, options: &Options, value: RouteValue) -> Result<Vec<Value>, Problem> {
-    let known = ["prefix".to_owned(), value.column().to_owned()];
+fn columns(
+    store: &mut Store,
+    options: &Options,
+    value: RouteValue,
+    known: &[String],
+) -> Result<Vec<Value>, Problem> {
     let mut columns = Vec::new();
-    for (at, name) in names::keep(options.columns.as_deref(), &known, |at| at == 1)? {
+    for (at, name) in names::keep(options.columns.as_deref(), known, |at| at > 0)? {
         // A next hop stays as it is written, also if all are numbers.
-        let own = match value {
-            RouteValue::OriginAs => ColumnType::U64,
-            _ => ColumnType::String,
+        let own = match (at, value) {
+            (1, RouteValue::OriginAs) => Some(ColumnType::U64),
+            (0 | 1, _) => Some(ColumnType::String),
+            _ => None,
         };
-        let ty = options.type_of(&name).or(Some(own).filter(|_| at == 1));
+        let ty = options.type_of(&name).or(own);
         let number = store.column(&name, ty, options.limits)?;
         if columns.iter().any(|column: &Value| column.number == number) {
             return Err(longmatch::table::ColumnError::Name { name }.into());
         }
-        columns.push(Value { is_prefix: at == 0, number, name, ty });
+        columns.push(Value { at, number, name, ty });
     }
     columns.sort_unstable_by_key(|column| column.number);
     Ok(columns)
@@ -45,29 +63,32 @@ fn columns(store: &mut Store, options: &Options, value: RouteValue) -> Result<Ve
 /// Keeps routes as rows.
 pub(crate) struct Routes<'a> {
     store: &'a mut Store,
-    value: RouteValue,
+    joins: Joins,
     columns: Vec<Value>,
+    /// Whether the row of a value depends on its prefix.
+    has_prefix: bool,
     /// The last value and its row: adjacent routes often share it.
     last: Option<(Box<str>, NextHopId)>,
     limits: Limits,
 }
 
 impl<'a> Routes<'a> {
-    /// Routes that may have AS paths.
+    /// Routes with a value, and the columns of joined files.
     pub(crate) fn new(
         store: &'a mut Store,
         options: &Options,
-        has_paths: bool,
+        value: RouteValue,
+        names: &[String],
+        joins: Joins,
     ) -> Result<Self, FeedError> {
-        let default = if has_paths { RouteValue::OriginAs } else { RouteValue::NextHop };
-        let value = options.value.unwrap_or(default);
-        let columns = columns(store, options, value).map_err(FeedError::whole)?;
-        Ok(Self { store, value, columns, last: None, limits: options.limits })
+        let columns = columns(store, options, value, names).map_err(FeedError::whole)?;
+        let has_prefix = joins.has(0) || columns.iter().any(|column| column.at == 0);
+        Ok(Self { store, joins, columns, has_prefix, last: None, limits: options.limits })
     }
 
-    /// The value of the routes.
-    pub(crate) fn value(&self) -> RouteValue {
-        self.value
+    /// Distinct keys that no joined file has.
+    pub(crate) fn unjoined(&self) -> u64 {
+        self.joins.missing()
     }
 
     fn route(&mut self, prefix: IpPrefix, value: &str) -> Result<(), Problem> {
@@ -83,23 +104,19 @@ impl<'a> Routes<'a> {
     }
 
     fn row(&mut self, prefix: IpPrefix, value: &str) -> Result<NextHopId, Problem> {
+        self.joins.find(|at| cell(at, prefix, value));
         self.store.begin();
-        let mut has_prefix = false;
-        for Value { is_prefix, number, name, ty } in &self.columns {
-            has_prefix |= is_prefix;
-            let text = if *is_prefix { &*prefix.to_string() } else { "" };
-            let cell = match ty {
-                _ if *is_prefix => Raw::String(text),
-                _ if value.is_empty() => continue,
-                None => Raw::Text(value),
-                Some(ty) => {
-                    types::of_type(value, *ty).ok_or_else(|| Problem::of_type(name, value, *ty))?
-                }
+        for Value { at, number, name, ty } in &self.columns {
+            let text = match self.joins.is_joined(*at) {
+                true => self.joins.cell(*at).into(),
+                false => cell(*at, prefix, value),
             };
-            self.store.cell(*number, cell);
+            if let Some(cell) = types::cell(&text, *ty, name)? {
+                self.store.cell(*number, cell);
+            }
         }
         let id = self.store.end(self.limits)?;
-        self.last = (!has_prefix).then(|| (value.into(), id));
+        self.last = (!self.has_prefix).then(|| (value.into(), id));
         Ok(id)
     }
 }

@@ -93,6 +93,11 @@ impl<'a> Rows<'a> {
         &self.lines
     }
 
+    /// The number of the row's first line.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// The number of the row's cells.
     #[inline]
     pub(crate) fn len(&self) -> usize {

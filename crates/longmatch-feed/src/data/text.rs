@@ -3,11 +3,12 @@
 use longmatch::NextHopId;
 use longmatch::table::ColumnType;
 
+use super::join::Joins;
 use super::key::{self, Found, Key};
 use super::names;
 use super::rows::{RowError, Rows};
 use super::shape::Shape;
-use super::store::{Inserted, Raw, Store};
+use super::store::{Inserted, Store};
 use super::types;
 use crate::decompress::explain;
 use crate::error::{FeedError, Problem};
@@ -33,10 +34,9 @@ pub(crate) fn load(
     store: &mut Store,
     report: &mut Report,
 ) -> Result<(), FeedError> {
-    let whole = FeedError::whole;
     let limits = options.limits;
     let mut rows = Rows::new(opened.input, shape.cells, shape.semicolons, limits.row);
-    let mut load = Load::new(shape, options, store, report).map_err(whole)?;
+    let mut load = Load::new(shape, options, store, report)?;
     let mut skip = shape.header;
     let end = loop {
         let result = match rows.next() {
@@ -57,6 +57,7 @@ pub(crate) fn load(
             Ok(()) => {}
         }
     };
+    load.end();
     report.left_out = rows.left_out();
     report.lines = rows.lines().number();
     report.bytes = rows.lines().input().received();
@@ -65,10 +66,15 @@ pub(crate) fn load(
 }
 
 /// The cells to keep, by rising columns of the store.
-fn keep(shape: &Shape, options: &Options, store: &mut Store) -> Result<Vec<Kept>, Problem> {
+fn keep(
+    shape: &Shape,
+    all: &[String],
+    options: &Options,
+    store: &mut Store,
+) -> Result<Vec<Kept>, Problem> {
     let free = |at| !shape.key.has(at);
     let mut kept = Vec::new();
-    for (at, name) in names::keep(options.columns.as_deref(), &shape.names, free)? {
+    for (at, name) in names::keep(options.columns.as_deref(), all, free)? {
         let ty = options.type_of(&name);
         let column = store.column(&name, ty, options.limits)?;
         if kept.iter().any(|other: &Kept| other.column == column) {
@@ -101,9 +107,35 @@ impl Row for Rows<'_> {
     }
 }
 
+/// Refuses a row that is longer or shorter than the first. Some writers end each row with a delimiter.
+#[inline]
+pub(crate) fn check_width(row: &impl Row, columns: usize) -> Result<(), Problem> {
+    let cells = row.len();
+    let fits = cells >= columns && (columns..cells).all(|at| row.cell(at).is_empty());
+    if fits { Ok(()) } else { Err(Problem::Width { cells, columns }) }
+}
+
+/// A row with the cells of joined files after its own.
+struct WithJoins<'a, R> {
+    row: &'a R,
+    joins: &'a Joins,
+}
+
+impl<R: Row> Row for WithJoins<'_, R> {
+    fn len(&self) -> usize {
+        self.row.len()
+    }
+
+    #[inline]
+    fn cell(&self, at: usize) -> &str {
+        if self.joins.is_joined(at) { self.joins.cell(at) } else { self.row.cell(at) }
+    }
+}
+
 /// Loader of rows of one shape.
 pub(crate) struct Load<'a> {
     shape: &'a Shape,
+    joins: Joins,
     kept: Vec<Kept>,
     /// Positions and texts of the cells that rows must have.
     filters: Vec<(usize, String)>,
@@ -119,14 +151,19 @@ impl<'a> Load<'a> {
         options: &Options,
         store: &'a mut Store,
         report: &'a mut Report,
-    ) -> Result<Self, Problem> {
-        let limits = options.limits;
-        if shape.names.len() > limits.columns {
-            return Err(Problem::TooManyColumns { limit: limits.columns });
-        }
-        let kept = keep(shape, options, store)?;
-        let filters = names::positions(&options.filters, &shape.names)?;
-        Ok(Self { shape, kept, filters, mask: options.mask_host_bits, limits, store, report })
+    ) -> Result<Self, FeedError> {
+        let whole = FeedError::whole;
+        let mut names = shape.names.clone();
+        let joins = Joins::new(options, &mut names)?;
+        let kept = keep(shape, &names, options, store).map_err(whole)?;
+        let filters = names::positions(&options.filters, &names).map_err(whole)?;
+        let (mask, limits) = (options.mask_host_bits, options.limits);
+        Ok(Self { shape, joins, kept, filters, mask, limits, store, report })
+    }
+
+    /// Ends the rows.
+    pub(crate) fn end(self) {
+        self.report.unjoined = self.joins.missing();
     }
 
     /// Records damage that does not stop a lenient load.
@@ -136,19 +173,20 @@ impl<'a> Load<'a> {
 
     #[inline]
     pub(crate) fn row(&mut self, rows: &impl Row) -> Result<(), Problem> {
-        let columns = self.shape.names.len();
-        if rows.len() != columns {
-            // Some writers end each row with a delimiter.
-            let more = (columns..rows.len()).all(|at| rows.cell(at).is_empty());
-            if rows.len() < columns || !more {
-                return Err(Problem::Width { cells: rows.len(), columns });
-            }
-        }
-        if self.filters.iter().any(|(at, cell)| rows.cell(*at) != cell) {
+        check_width(rows, self.shape.names.len())?;
+        self.joins.find(|at| rows.cell(at));
+        let row = WithJoins { row: rows, joins: &self.joins };
+        if self.filters.iter().any(|(at, cell)| row.cell(*at) != cell) {
             return Ok(());
         }
         let found = self.key(rows)?;
-        let id = self.cells(rows)?;
+        self.store.begin();
+        for Kept { at, column, name, ty } in &self.kept {
+            if let Some(cell) = types::cell(row.cell(*at), *ty, name)? {
+                self.store.cell(*column, cell);
+            }
+        }
+        let id = self.store.end(self.limits)?;
         insert(self.store, self.report, (found, id), self.limits)
     }
 
@@ -165,23 +203,6 @@ impl<'a> Load<'a> {
                 self.mask,
             ),
         }
-    }
-
-    /// Stores the other cells.
-    #[inline]
-    fn cells(&mut self, rows: &impl Row) -> Result<NextHopId, Problem> {
-        self.store.begin();
-        for kept in &self.kept {
-            let text = rows.cell(kept.at);
-            let cell = match kept.ty {
-                _ if text.is_empty() => continue,
-                None => Raw::Text(text),
-                Some(ty) => types::of_type(text, ty)
-                    .ok_or_else(|| Problem::of_type(&kept.name, text, ty))?,
-            };
-            self.store.cell(kept.column, cell);
-        }
-        self.store.end(self.limits)
     }
 }
 

@@ -50,6 +50,19 @@ pub(crate) fn of_type(text: &str, ty: ColumnType) -> Option<Raw<'_>> {
     }
 }
 
+/// A cell of a column that may have a type; `None` for null.
+#[inline]
+pub(crate) fn cell<'a>(
+    text: &'a str,
+    ty: Option<ColumnType>,
+    column: &str,
+) -> Result<Option<Raw<'a>>, Problem> {
+    let Some(ty) = ty.filter(|_| !text.is_empty()) else {
+        return Ok((!text.is_empty()).then_some(Raw::Text(text)));
+    };
+    of_type(text, ty).ok_or_else(|| Problem::of_type(column, text, ty)).map(Some)
+}
+
 /// A typed cell as one of another type, if its value allows that.
 pub(crate) fn convert<'a>(cell: Raw<'a>, ty: ColumnType) -> Option<Raw<'a>> {
     match (cell, ty) {

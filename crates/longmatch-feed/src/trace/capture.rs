@@ -8,6 +8,7 @@ use super::{list, pcap, pcapng};
 use crate::decompress::explain;
 use crate::error::{FeedError, Problem};
 use crate::options::Options;
+use crate::recognise::other_encoding;
 use crate::source::{Opened, open};
 use crate::text::Lines;
 
@@ -47,8 +48,9 @@ fn read_all(
     let limits = options.limits;
     receiver.report.codec = codec;
     input.fill(HEAD_LEN);
+    let other = other_encoding(input.window()).map(|name| Problem::OtherFormat { name });
     let end = match find_format(input.window()) {
-        Some(TraceFormat::List) if lists => {
+        Some(TraceFormat::List) if lists && other.is_none() => {
             let mut lines = Lines::new(input, limits.line);
             let end = list::read(&mut lines, codec, receiver);
             receiver.report.lines = lines.number();
@@ -64,8 +66,8 @@ fn read_all(
             receiver.report.format = format;
             pcapng::read(&mut input, limits.record, receiver)
         }
-        _ if lists => return Err(FeedError::byte(0, Problem::UnknownTrace)),
-        _ => return Err(FeedError::byte(0, Problem::NoCapture)),
+        _ if lists => return Err(FeedError::byte(0, other.unwrap_or(Problem::UnknownTrace))),
+        _ => return Err(FeedError::byte(0, other.unwrap_or(Problem::NoCapture))),
     };
     receiver.report.bytes = input.received();
     receiver.report.input_bytes = taken.get();

@@ -4,6 +4,7 @@ mod cases;
 #[path = "../common/mod.rs"]
 mod common;
 mod inputs;
+mod join;
 mod mmdb;
 mod robust;
 mod routes;

@@ -73,6 +73,9 @@ class _LoadOptions(TypedDict, total=False):
     prefix: str | int | list[str] | list[int] | tuple[str, str] | tuple[int, int] | None
     columns: list[str] | tuple[str, ...] | dict[str, str] | None
     types: dict[str, type | str] | None
+    join: dict[str, _Path] | None
+    where: dict[str, str | int] | None
+    duplicates: Literal["last", "first", "join", "error"]
     value: Literal["next-hop", "origin-as", "as-path", "peer", "communities"]
     peer: str | int | None
     lenient: bool

@@ -33,7 +33,10 @@ enum Target {
 /// If it is one.
 pub fn check(args: &AnnotateArgs) -> Result<(), CliError> {
     let files = args.inputs();
-    let inputs = || files.iter().chain(&args.routes).chain(&args.tables).map(|path| file(path));
+    let inputs = || {
+        let all = files.iter().chain(&args.routes).chain(&args.tables).map(|path| file(path));
+        all.chain(args.read.joined())
+    };
     let Some(path) = args.output.as_deref().filter(|path| !is_stdin(path)) else {
         let problem = "the output is the input: write to another file";
         return match target::is_stdout(inputs()) {

@@ -82,6 +82,7 @@ fn distinct(args: &ForwardArgs, pairs: &[Pair], outputs: &[&PathBuf]) -> Result<
         let again = target::refuse_inputs(output, others.iter().map(|path| &***path)).is_err();
         let routes = args.routes.files.iter().chain(&args.routes.table);
         let inputs = pairs.iter().map(|pair| &pair.from).chain(routes).map(|path| &**path);
+        let inputs = inputs.chain(args.routes.read.rows.joined());
         if target::refuse_inputs(output, inputs).is_err()
             || (again || others.contains(output)) && !is_device
         {

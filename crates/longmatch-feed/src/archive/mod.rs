@@ -1,0 +1,199 @@
+//! Archives, zip and tar: one member is read in their place.
+//!
+//! An archive often has a licence or a description beside its data. Where it has one file of data, this file is read;
+//! where it has several, the path names one, as `FILE:MEMBER`. The members are known before the first one is read, so
+//! that no other member is taken for the wanted one: from the directory of a zip file, and by a pass over a tar archive.
+//! So an archive must be a file or be kept in memory.
+
+mod tar;
+mod zip;
+
+use std::io::{Read, Seek};
+use std::path::Path;
+
+use crate::codec::Codec;
+use crate::decompress::refuse_nested;
+use crate::error::{FeedError, Problem};
+use crate::input::Input;
+use crate::printable::printable;
+use crate::source::{Job, Opened};
+
+/// Bytes at the beginning of an input that show an archive.
+const HEAD_LEN: usize = 512;
+/// Greatest number of members in a message.
+const MAX_NAMES: usize = 24;
+
+/// An input whose bytes can be read in any order.
+pub(crate) trait ReadSeek: Read + Seek {}
+
+impl<T: Read + Seek> ReadSeek for T {}
+
+/// Recognises an archive by its first bytes.
+pub(crate) fn kind(head: &[u8]) -> Option<Codec> {
+    match head {
+        // A member, an empty archive, or the first part of a divided one.
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] | [b'P', b'K', 7, 8, ..] => {
+            Some(Codec::Zip)
+        }
+        _ if head.get(257..262) == Some(b"ustar") => Some(Codec::Tar),
+        _ => None,
+    }
+}
+
+/// The name of an archive where only streams are read, with advice.
+pub(crate) fn name(kind: Codec) -> &'static str {
+    match kind {
+        Codec::Zip => {
+            "a zip archive: unpack it, or write a file of it to standard input (unzip -p)"
+        }
+        _ => "a tar archive: unpack it, or write a file of it to standard input (tar -xOf)",
+    }
+}
+
+/// Whether an opened input is an archive.
+pub(crate) fn is_archive(opened: &mut Opened<'_>) -> bool {
+    opened.input.fill(HEAD_LEN);
+    kind(opened.input.window()).is_some()
+}
+
+/// Divides a path `FILE:MEMBER` into the archive and the name of its member. `None` for the path of a file.
+///
+/// ```
+/// use longmatch_feed::archive_member;
+/// assert_eq!(archive_member("Cargo.toml".as_ref()), None);
+/// let (file, member) = archive_member("Cargo.toml:a/b.csv".as_ref()).unwrap();
+/// assert_eq!((file.to_str(), member), (Some("Cargo.toml"), "a/b.csv"));
+/// ```
+#[must_use]
+pub fn archive_member(path: &Path) -> Option<(&Path, &str)> {
+    if path.exists() {
+        return None;
+    }
+    let text = path.to_str()?;
+    let parts = text.match_indices(':').map(|(at, _)| (Path::new(&text[..at]), &text[at + 1..]));
+    parts.into_iter().find(|(file, _)| file.exists() && !file.is_dir())
+}
+
+/// The member to read in place of an archive. Other inputs stay as they are.
+pub(crate) fn enter<'a>(job: &Job<'a>, mut opened: Opened<'a>) -> Result<Opened<'a>, FeedError> {
+    opened.input.fill(HEAD_LEN);
+    let mut entered = match kind(opened.input.window()) {
+        Some(Codec::Zip) => zip::enter(job)?,
+        Some(_) => tar::enter(job, opened)?,
+        None if job.member.is_some() => {
+            return Err(refused("not an archive (zip or tar): it has no members".to_owned()));
+        }
+        None => return Ok(opened),
+    };
+    entered.input.fill(HEAD_LEN);
+    refuse_nested(entered.codec.unwrap_or(Codec::Tar), entered.input.window())
+        .map_err(FeedError::whole)?;
+    Ok(entered)
+}
+
+/// An error of an archive that is undamaged.
+fn refused(problem: String) -> FeedError {
+    FeedError::whole(Problem::Archive { problem })
+}
+
+/// The number of the member to read, of all files of an archive.
+fn choose(names: &[String], wanted: Option<&str>) -> Result<usize, FeedError> {
+    let is_wanted = |name: &str| match wanted {
+        Some(wanted) => {
+            let folder = name.strip_suffix(wanted);
+            folder.is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
+        }
+        None => is_data(name),
+    };
+    let numbers: Vec<_> = (0..names.len()).filter(|at| is_wanted(&names[*at])).collect();
+    let exact = wanted.and_then(|wanted| names.iter().position(|name| name == wanted));
+    if let ([one], _) | (_, Some(one)) = (&*numbers, exact.as_ref()) {
+        return Ok(*one);
+    }
+    let all = names.iter().take(MAX_NAMES).map(|name| printable(name).into_owned());
+    let more = names.len().checked_sub(MAX_NAMES + 1).map(|n| format!("{} more", n + 1));
+    let all = all.chain(more).collect::<Vec<_>>().join(", ");
+    let name_one = "name one, as FILE:MEMBER, or unpack it";
+    Err(refused(match (wanted, numbers.len()) {
+        _ if names.is_empty() => "the archive has no files".to_owned(),
+        (Some(wanted), 0) => {
+            format!("the archive has no member '{}'; it has: {all}", printable(wanted))
+        }
+        (Some(wanted), n) => {
+            format!("the archive has {n} members '{}': {name_one}: {all}", printable(wanted))
+        }
+        (None, 0) => format!("the archive has no file of data: {name_one}: {all}"),
+        (None, n) => format!("the archive has {n} files of data: {name_one}: {all}"),
+    }))
+}
+
+/// Whether a member may be data: no text that describes or licenses the data, and nothing that a system adds.
+fn is_data(path: &str) -> bool {
+    const BESIDE: [&str; 9] = [
+        "readme",
+        "license",
+        "licence",
+        "copyright",
+        "copying",
+        "notice",
+        "terms",
+        "change",
+        "attribution",
+    ];
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+    let is_text = matches!(suffix, "" | "txt" | "rst" | "rtf");
+    let is_other = matches!(
+        suffix,
+        "md" | "pdf" | "html" | "htm" | "asc" | "sig" | "md5" | "sha1" | "sha256" | "sha512"
+    );
+    let is_system = name.starts_with('.') || path.starts_with("__MACOSX/");
+    !(is_other || is_system || is_text && BESIDE.iter().any(|word| name.starts_with(word)))
+}
+
+/// An input of a member, in the place of its archive.
+fn member<'a>(opened: Opened<'a>, reader: Box<dyn Read + 'a>, codec: Codec) -> Opened<'a> {
+    let codec = opened.codec.or(Some(codec));
+    Opened { input: Input::new(reader), codec, ..opened }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_beside_the_data_are_no_data() {
+        let beside = [
+            "README_LITE.TXT",
+            "LICENSE-CC-BY-SA-4.0.TXT",
+            "GeoLite2-Country_20250101/COPYRIGHT.txt",
+            "a/LICENSE",
+            "manual.pdf",
+            "x.csv.sha256",
+            "__MACOSX/._a.csv",
+            ".DS_Store",
+        ];
+        let data = ["IP2LOCATION-LITE-DB1.CSV", "a/b.mmdb", "changes.csv", "drop.txt", "routes"];
+        assert!(!beside.into_iter().any(is_data) && data.into_iter().all(is_data));
+    }
+
+    #[test]
+    fn members_are_chosen_by_their_names() {
+        let names = ["d/a.csv", "d/b.csv", "a.csv", "README"].map(str::to_owned);
+        for (wanted, at) in [("d/a.csv", 0), ("b.csv", 1), ("a.csv", 2), ("README", 3)] {
+            assert_eq!(choose(&names, Some(wanted)).ok(), Some(at), "{wanted}");
+        }
+        assert_eq!(choose(&names[2..], None).ok(), Some(0));
+        let errors = [
+            (&names[..], None, "3 files of data: name one"),
+            (&names, Some(".csv"), "no member '.csv'; it has: d/a.csv, d/b.csv"),
+            (&names[..2], Some("c"), "no member 'c'"),
+            (&names[3..], None, "no file of data"),
+            (&[], None, "no files"),
+        ];
+        for (names, wanted, text) in errors {
+            let error = choose(names, wanted).unwrap_err().to_string();
+            assert!(error.contains(text), "{error}");
+        }
+    }
+}
