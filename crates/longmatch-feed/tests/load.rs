@@ -94,7 +94,7 @@ fn streams_are_kept_up_to_a_limit() {
 fn streams_that_fail() {
     let mut routes = Routes::default();
     let error = load_reader(Slow(b"", true), Some("f"), &lenient(), &mut routes).unwrap_err();
-    assert_eq!(error.to_string(), "f: cannot be read: gone");
+    assert_eq!(error.to_string(), "f: nothing could be read: cannot be read: gone");
     let line = b"10.0.0.0/8 a\n";
     let error = load_reader(Slow(line, true), None, &Options::default(), &mut routes).unwrap_err();
     assert_eq!(error.place, Place::Byte(13));
