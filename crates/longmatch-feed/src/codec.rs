@@ -61,3 +61,45 @@ pub(crate) fn magic(head: &[u8]) -> Option<Magic> {
         _ => None,
     }
 }
+
+/// Recognises an archive by its first bytes.
+pub(crate) fn archive(head: &[u8]) -> Option<Codec> {
+    match head {
+        // A member, an empty archive, or the first part of a divided one.
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] | [b'P', b'K', 7, 8, ..] => {
+            Some(Codec::Zip)
+        }
+        _ if head.get(257..262) == Some(b"ustar") => Some(Codec::Tar),
+        _ => None,
+    }
+}
+
+/// The name of an archive where only streams are read, with advice.
+fn archive_name(kind: Codec) -> &'static str {
+    match kind {
+        Codec::Zip => {
+            "a zip archive: unpack it, or write a file of it to standard input (unzip -p)"
+        }
+        _ => "a tar archive: unpack it, or write a file of it to standard input (tar -xOf)",
+    }
+}
+
+/// Recognises by the first bytes an input that is UTF-16 or an archive. Returns its name with advice.
+///
+/// ```
+/// let name = longmatch_feed::other_encoding(b"\xff\xfe1\0").unwrap();
+/// assert!(name.starts_with("UTF-16 text: convert it"));
+/// ```
+#[must_use]
+pub fn other_encoding(head: &[u8]) -> Option<&'static str> {
+    match head {
+        // A byte order mark, or characters of ASCII, each with a zero byte.
+        [0xff, 0xfe, ..]
+        | [0xfe, 0xff, ..]
+        | [0, b'\t'..=b'~', 0, b'\t'..=b'~', ..]
+        | [b'\t'..=b'~', 0, b'\t'..=b'~', 0, ..] => {
+            Some("UTF-16 text: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)")
+        }
+        _ => archive(head).map(archive_name),
+    }
+}

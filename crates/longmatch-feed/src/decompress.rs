@@ -12,8 +12,7 @@ use lzma_rust2::XzReader;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use crate::archive;
-use crate::codec::{Codec, MAGIC_LEN, Magic, magic};
+use crate::codec::{Codec, MAGIC_LEN, Magic, archive, magic};
 use crate::error::Problem;
 use crate::options::Limits;
 
@@ -71,7 +70,7 @@ pub(crate) fn decode<'a>(raw: Box<dyn Read + 'a>, limits: Limits) -> Result<Deco
 /// Refuses compressed data and zip files inside compressed data or an archive; `head` is the start of the decompressed stream.
 pub(crate) fn refuse_nested(outer: Codec, head: &[u8]) -> Result<(), Problem> {
     let inner = match magic(&head[..head.len().min(MAGIC_LEN)]) {
-        None if archive::kind(head) == Some(Codec::Zip) => Codec::Zip.name(),
+        None if archive(head) == Some(Codec::Zip) => Codec::Zip.name(),
         None => return Ok(()),
         Some(Magic::Known(codec)) => codec.name(),
         Some(Magic::Unknown(name)) => name,

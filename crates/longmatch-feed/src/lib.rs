@@ -133,21 +133,19 @@ mod trace;
 
 pub use address_text::{parse_ip, parse_ipv4, parse_ipv6};
 pub use archive::archive_member;
-pub use codec::Codec;
-pub use data::join::Join;
+pub use codec::{Codec, other_encoding};
 pub use entries::ListEntries;
 pub use error::{FeedError, Place, Problem};
 pub use formats::{Format, FormatInfo};
 pub use load::{load_bytes, load_path, load_reader};
 pub use loader::{DataLoader, load_data_bytes, load_data_path, load_data_reader};
 pub use option_values::{
-    Delimiter, Duplicates, IpTable, KeptColumn, ParseOptionError, PeerSelector,
+    Delimiter, Duplicates, IpTable, Join, KeptColumn, ParseOptionError, PeerSelector,
 };
 pub use options::{IpFamily, Limits, Options};
 pub use peers::{Chosen, Peer};
 pub use printable::printable;
 pub use read_list::{read_list, read_list_path};
-pub use recognise::other_encoding;
 pub use report::Report;
 pub use route_value::RouteValue;
 pub use sink::{Event, Sink, SinkError};

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::printable::printable;
@@ -179,6 +180,43 @@ impl FromStr for KeptColumn {
             Some((column, name)) => Self { column: column.into(), name: Some(name.into()) },
             None => Self { column: text.into(), name: None },
         })
+    }
+}
+
+/// A file whose rows are joined to those of an input: text with cells between delimiters and the names of its columns
+/// in the first row, compressed or not, or a member of an archive, `FILE:MEMBER`.
+///
+/// Its text is `COLUMN=FILE`, or `COLUMN:KEY=FILE` if the files name the column differently.
+///
+/// ```
+/// use longmatch_feed::Join;
+/// let join: Join = "geoname_id=GeoLite2-City-Locations-en.csv".parse().unwrap();
+/// assert_eq!((&*join.column, &*join.key), ("geoname_id", "geoname_id"));
+/// let join: Join = "customer:id=customers.csv".parse().unwrap();
+/// assert_eq!((&*join.column, &*join.key), ("customer", "id"));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Join {
+    /// The column of the input, by name or number, or one that an earlier file has joined.
+    pub column: String,
+    /// The column of the file that has the same cells, each once.
+    pub key: String,
+    /// The file.
+    pub path: PathBuf,
+}
+
+impl FromStr for Join {
+    type Err = ParseOptionError;
+
+    fn from_str(text: &str) -> Result<Self, ParseOptionError> {
+        let expected = || ParseOptionError::new(text, "COLUMN=FILE or COLUMN:KEY=FILE");
+        let (columns, path) = text.split_once('=').ok_or_else(expected)?;
+        let (column, key) = columns.split_once(':').unwrap_or((columns, columns));
+        // Standard input has the prefixes, if it has anything.
+        if column.is_empty() || key.is_empty() || matches!(path, "" | "-") {
+            return Err(expected());
+        }
+        Ok(Self { column: column.to_owned(), key: key.to_owned(), path: path.into() })
     }
 }
 

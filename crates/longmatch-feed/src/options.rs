@@ -3,9 +3,8 @@
 use longmatch::table::ColumnType;
 use longmatch::{IpPrefix, Prefix};
 
-use crate::data::join::Join;
 use crate::formats::Format;
-use crate::option_values::{Delimiter, Duplicates, IpTable, KeptColumn, PeerSelector};
+use crate::option_values::{Delimiter, Duplicates, IpTable, Join, KeptColumn, PeerSelector};
 use crate::route_value::RouteValue;
 
 /// Options for reading an input. An option that a format does not have has no effect, unless its documentation

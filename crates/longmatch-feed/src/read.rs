@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use longmatch::IpPrefix;
 
-use crate::archive;
+use crate::archive::{self, Job};
 use crate::data::join::Joins;
 use crate::data::{self, Store, names};
 use crate::error::{FeedError, Problem};
@@ -23,7 +23,7 @@ use crate::recognise::{Found, recognise, recognise_text};
 use crate::report::Report;
 use crate::route_value::RouteValue;
 use crate::sink::{Sink, SinkError};
-use crate::source::{Job, Opened, Source, open, open_input, whole};
+use crate::source::{Opened, Source, open, open_input, whole};
 use crate::text;
 
 /// Receiver of the prefixes of an input.

@@ -8,7 +8,8 @@ use std::net::IpAddr;
 
 use longmatch::IpPrefix;
 
-use crate::archive;
+use crate::archive::Job;
+use crate::codec::other_encoding;
 use crate::data::key::{self, Key, Kind};
 use crate::data::rows::{Cells, RowError, Rows};
 use crate::data::shape::{Shape, resembles_key};
@@ -20,7 +21,7 @@ use crate::input::Input;
 use crate::mrt;
 use crate::option_values::Delimiter;
 use crate::options::Options;
-use crate::source::{Job, Opened, Source, whole};
+use crate::source::{Opened, Source, whole};
 use crate::text::{BOM, Rules, is_keyword, parse, type_name};
 
 /// Bytes of an input that decide.
@@ -77,26 +78,6 @@ fn tail(path: &std::path::Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(mmdb::METADATA as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Recognises by the first bytes an input that is UTF-16 or an archive. Returns its name with advice.
-///
-/// ```
-/// let name = longmatch_feed::other_encoding(b"\xff\xfe1\0").unwrap();
-/// assert!(name.starts_with("UTF-16 text: convert it"));
-/// ```
-#[must_use]
-pub fn other_encoding(head: &[u8]) -> Option<&'static str> {
-    match head {
-        // A byte order mark, or characters of ASCII, each with a zero byte.
-        [0xff, 0xfe, ..]
-        | [0xfe, 0xff, ..]
-        | [0, b'\t'..=b'~', 0, b'\t'..=b'~', ..]
-        | [b'\t'..=b'~', 0, b'\t'..=b'~', 0, ..] => {
-            Some("UTF-16 text: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)")
-        }
-        _ => archive::kind(head).map(archive::name),
-    }
 }
 
 /// The name of a known format that has no reader here, with a way to one that has.

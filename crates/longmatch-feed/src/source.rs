@@ -3,34 +3,23 @@
 //! The peer to take is known only after the whole input has been read once, and an MRT dump is too
 //! large to keep. So a source is a path or bytes in memory, and every pass opens it anew.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::archive::{self, ReadSeek};
 use crate::codec::{Codec, MAGIC_LEN};
 use crate::decompress::{decode, explain, refuse_nested};
 use crate::error::{FeedError, Problem};
 use crate::input::Input;
-use crate::options::{Limits, Options};
+use crate::options::Limits;
 
 /// An input that can be opened more than once.
 #[derive(Clone, Copy)]
 pub(crate) enum Source<'a> {
     Path(&'a Path),
     Bytes(&'a [u8]),
-}
-
-/// An input and the options for reading it.
-pub(crate) struct Job<'a> {
-    pub(crate) source: Source<'a>,
-    pub(crate) options: &'a Options,
-    /// The name of the member to read, of an archive.
-    pub(crate) member: Option<&'a str>,
-    /// Its number, once a tar archive has been walked.
-    pub(crate) chosen: OnceCell<usize>,
 }
 
 /// A decompressed input, positioned at its first byte.
@@ -41,33 +30,10 @@ pub(crate) struct Opened<'a> {
     pub(crate) taken: Rc<Cell<u64>>,
 }
 
-impl<'a> Job<'a> {
-    pub(crate) fn new(source: Source<'a>, member: Option<&'a str>, options: &'a Options) -> Self {
-        Self { source, options, member, chosen: OnceCell::new() }
-    }
+/// An input whose bytes can be read in any order.
+pub(crate) trait ReadSeek: Read + Seek {}
 
-    /// Opens the input, or the member of an archive that is read in its place, positioned at its first byte.
-    pub(crate) fn open(&self) -> Result<Opened<'a>, FeedError> {
-        archive::enter(self, self.decompressed()?)
-    }
-
-    /// The decompressed input, whether an archive or not.
-    pub(crate) fn decompressed(&self) -> Result<Opened<'a>, FeedError> {
-        let raw: Box<dyn Read + 'a> = match self.source {
-            Source::Bytes(bytes) => Box::new(bytes),
-            Source::Path(path) => Box::new(open_input(path)?),
-        };
-        open(raw, self.options.limits)
-    }
-
-    /// The bytes of the input, as compressed as they are.
-    pub(crate) fn seekable(&self) -> Result<Box<dyn ReadSeek + 'a>, FeedError> {
-        Ok(match self.source {
-            Source::Bytes(bytes) => Box::new(Cursor::new(bytes)),
-            Source::Path(path) => Box::new(open_input(path)?),
-        })
-    }
-}
+impl<T: Read + Seek> ReadSeek for T {}
 
 /// Detects the compression of a stream and decompresses it.
 pub(crate) fn open<'a>(raw: Box<dyn Read + 'a>, limits: Limits) -> Result<Opened<'a>, FeedError> {

@@ -3,8 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::archive;
-use crate::codec::{Codec, Magic, magic};
+use crate::codec::{Codec, Magic, magic, other_encoding};
 use crate::decompress::{decompressor, explain};
 use crate::error::Problem;
 
@@ -37,7 +36,7 @@ impl Stream {
         let mut source = BufReader::with_capacity(64 << 10, raw);
         let head = source.fill_buf().map_err(Problem::Read)?;
         let codec = match magic(head) {
-            None if let Some(name) = archive::kind(head).map(archive::name) => {
+            None if let Some(name) = other_encoding(head) => {
                 return Err(Problem::OtherFormat { name });
             }
             None => return Ok(Self { reader: Box::new(source), codec: None }),

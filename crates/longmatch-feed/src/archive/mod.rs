@@ -3,57 +3,70 @@
 //! An archive often has a licence or a description beside its data. Where it has one file of data, this file is read;
 //! where it has several, the path names one, as `FILE:MEMBER`. The members are known before the first one is read, so
 //! that no other member is taken for the wanted one: from the directory of a zip file, and by a pass over a tar archive.
-//! So an archive must be a file or be kept in memory.
+//! So an archive must be a file or be kept in memory: [`Job`], which opens all inputs, enters it.
 
 mod tar;
 mod zip;
 
-use std::io::{Read, Seek};
+use std::cell::OnceCell;
+use std::io::{Cursor, Read};
 use std::path::Path;
 
-use crate::codec::Codec;
+use crate::codec::{Codec, archive};
 use crate::decompress::refuse_nested;
 use crate::error::{FeedError, Problem};
 use crate::input::Input;
+use crate::options::Options;
 use crate::printable::printable;
-use crate::source::{Job, Opened};
+use crate::source::{Opened, ReadSeek, Source, open, open_input};
 
 /// Bytes at the beginning of an input that show an archive.
 const HEAD_LEN: usize = 512;
 /// Greatest number of members in a message.
 const MAX_NAMES: usize = 24;
 
-/// An input whose bytes can be read in any order.
-pub(crate) trait ReadSeek: Read + Seek {}
-
-impl<T: Read + Seek> ReadSeek for T {}
-
-/// Recognises an archive by its first bytes.
-pub(crate) fn kind(head: &[u8]) -> Option<Codec> {
-    match head {
-        // A member, an empty archive, or the first part of a divided one.
-        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] | [b'P', b'K', 7, 8, ..] => {
-            Some(Codec::Zip)
-        }
-        _ if head.get(257..262) == Some(b"ustar") => Some(Codec::Tar),
-        _ => None,
-    }
+/// An input and the options for reading it.
+pub(crate) struct Job<'a> {
+    pub(crate) source: Source<'a>,
+    pub(crate) options: &'a Options,
+    /// The name of the member to read, of an archive.
+    pub(crate) member: Option<&'a str>,
+    /// Its number, once a tar archive has been walked.
+    pub(crate) chosen: OnceCell<usize>,
 }
 
-/// The name of an archive where only streams are read, with advice.
-pub(crate) fn name(kind: Codec) -> &'static str {
-    match kind {
-        Codec::Zip => {
-            "a zip archive: unpack it, or write a file of it to standard input (unzip -p)"
-        }
-        _ => "a tar archive: unpack it, or write a file of it to standard input (tar -xOf)",
+impl<'a> Job<'a> {
+    pub(crate) fn new(source: Source<'a>, member: Option<&'a str>, options: &'a Options) -> Self {
+        Self { source, options, member, chosen: OnceCell::new() }
+    }
+
+    /// Opens the input, or the member of an archive that is read in its place, positioned at its first byte.
+    pub(crate) fn open(&self) -> Result<Opened<'a>, FeedError> {
+        enter(self, self.decompressed()?)
+    }
+
+    /// The decompressed input, whether an archive or not.
+    pub(crate) fn decompressed(&self) -> Result<Opened<'a>, FeedError> {
+        let raw: Box<dyn Read + 'a> = match self.source {
+            Source::Bytes(bytes) => Box::new(bytes),
+            Source::Path(path) => Box::new(open_input(path)?),
+        };
+        open(raw, self.options.limits)
+    }
+
+    /// The bytes of the input, as compressed as they are.
+    pub(crate) fn seekable(&self) -> Result<Box<dyn ReadSeek + 'a>, FeedError> {
+        Ok(match self.source {
+            Source::Bytes(bytes) => Box::new(Cursor::new(bytes)),
+            Source::Path(path) => Box::new(open_input(path)?),
+        })
     }
 }
 
 /// Whether an opened input is an archive.
 pub(crate) fn is_archive(opened: &mut Opened<'_>) -> bool {
     opened.input.fill(HEAD_LEN);
-    kind(opened.input.window()).is_some()
+    archive(opened.input.window()).is_some()
 }
 
 /// Divides a path `FILE:MEMBER` into the archive and the name of its member. `None` for the path of a file.
@@ -75,9 +88,9 @@ pub fn archive_member(path: &Path) -> Option<(&Path, &str)> {
 }
 
 /// The member to read in place of an archive. Other inputs stay as they are.
-pub(crate) fn enter<'a>(job: &Job<'a>, mut opened: Opened<'a>) -> Result<Opened<'a>, FeedError> {
+fn enter<'a>(job: &Job<'a>, mut opened: Opened<'a>) -> Result<Opened<'a>, FeedError> {
     opened.input.fill(HEAD_LEN);
-    let mut entered = match kind(opened.input.window()) {
+    let mut entered = match archive(opened.input.window()) {
         Some(Codec::Zip) => zip::enter(job)?,
         Some(_) => tar::enter(job, opened)?,
         None if job.member.is_some() => {

@@ -2,13 +2,13 @@
 
 use std::io::{self, Read};
 
-use super::{choose, member, refused};
+use super::{Job, choose, member, refused};
 use crate::codec::Codec;
 use crate::decompress::explain;
 use crate::error::FeedError;
 use crate::input::Input;
 use crate::printable::printable;
-use crate::source::{Job, Opened};
+use crate::source::Opened;
 
 /// Bytes of a header; the data of a member is padded to a multiple.
 const BLOCK: usize = 512;

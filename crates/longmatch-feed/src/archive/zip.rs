@@ -7,13 +7,13 @@ use std::rc::Rc;
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 
-use super::{ReadSeek, choose, member, refused};
+use super::{Job, choose, member, refused};
 use crate::codec::Codec;
 use crate::decompress::{Counted, Guard};
 use crate::error::{FeedError, Problem};
 use crate::input::Input;
 use crate::printable::printable;
-use crate::source::{Job, Opened};
+use crate::source::{Opened, ReadSeek};
 
 /// Bytes of the end of the directory, without its comment, whose greatest length is 65,535.
 const END: usize = 22;

@@ -2,57 +2,16 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
 use std::rc::Rc;
-use std::str::FromStr;
 
 use super::names;
-use super::rows::{Cells, RowError, Rows};
-use super::text::check_width;
-use crate::archive::archive_member;
+use super::rows::{Cells, RowError, Rows, check_width};
+use crate::archive::{Job, archive_member};
 use crate::decompress::explain;
-use crate::error::shorten;
-use crate::error::{FeedError, Problem};
-use crate::option_values::{Delimiter, ParseOptionError};
+use crate::error::{FeedError, Problem, shorten};
+use crate::option_values::{Delimiter, Join};
 use crate::options::Options;
-use crate::source::{Job, Source};
-
-/// A file whose rows are joined to those of an input: text with cells between delimiters and the names of its columns
-/// in the first row, compressed or not, or a member of an archive, `FILE:MEMBER`.
-///
-/// Its text is `COLUMN=FILE`, or `COLUMN:KEY=FILE` if the files name the column differently.
-///
-/// ```
-/// use longmatch_feed::Join;
-/// let join: Join = "geoname_id=GeoLite2-City-Locations-en.csv".parse().unwrap();
-/// assert_eq!((&*join.column, &*join.key), ("geoname_id", "geoname_id"));
-/// let join: Join = "customer:id=customers.csv".parse().unwrap();
-/// assert_eq!((&*join.column, &*join.key), ("customer", "id"));
-/// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Join {
-    /// The column of the input, by name or number, or one that an earlier file has joined.
-    pub column: String,
-    /// The column of the file that has the same cells, each once.
-    pub key: String,
-    /// The file.
-    pub path: PathBuf,
-}
-
-impl FromStr for Join {
-    type Err = ParseOptionError;
-
-    fn from_str(text: &str) -> Result<Self, ParseOptionError> {
-        let expected = || ParseOptionError::new(text, "COLUMN=FILE or COLUMN:KEY=FILE");
-        let (columns, path) = text.split_once('=').ok_or_else(expected)?;
-        let (column, key) = columns.split_once(':').unwrap_or((columns, columns));
-        // Standard input has the prefixes, if it has anything.
-        if column.is_empty() || key.is_empty() || matches!(path, "" | "-") {
-            return Err(expected());
-        }
-        Ok(Self { column: column.to_owned(), key: key.to_owned(), path: path.into() })
-    }
-}
+use crate::source::Source;
 
 /// The joined files of an input, and their rows for the current row of it.
 #[derive(Clone)]
@@ -204,7 +163,7 @@ impl Side {
     /// Adds a row. One without a key joins nothing.
     fn add(&mut self, rows: &Rows<'_>, key: usize) -> Result<(), Problem> {
         let columns = self.names.len() + 1;
-        check_width(rows, columns)?;
+        check_width(rows.len(), columns, |at| rows.cell(at))?;
         let (text, line) = (rows.cell(key), rows.number());
         if text.is_empty() {
             return Ok(());

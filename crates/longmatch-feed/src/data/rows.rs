@@ -319,6 +319,17 @@ fn trimmed(text: &str, start: usize, end: usize) -> (u32, u32) {
     (from as u32, (from + cell.len()) as u32)
 }
 
+/// Refuses a row that is longer or shorter than the first. Some writers end each row with a delimiter.
+#[inline]
+pub(crate) fn check_width<'a>(
+    cells: usize,
+    columns: usize,
+    cell: impl Fn(usize) -> &'a str,
+) -> Result<(), Problem> {
+    let fits = cells >= columns && (columns..cells).all(|at| cell(at).is_empty());
+    if fits { Ok(()) } else { Err(Problem::Width { cells, columns }) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

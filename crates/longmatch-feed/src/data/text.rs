@@ -6,7 +6,7 @@ use longmatch::table::ColumnType;
 use super::join::Joins;
 use super::key::{self, Found, Key};
 use super::names;
-use super::rows::{RowError, Rows};
+use super::rows::{RowError, Rows, check_width};
 use super::shape::Shape;
 use super::store::{Inserted, Store};
 use super::types;
@@ -107,14 +107,6 @@ impl Row for Rows<'_> {
     }
 }
 
-/// Refuses a row that is longer or shorter than the first. Some writers end each row with a delimiter.
-#[inline]
-pub(crate) fn check_width(row: &impl Row, columns: usize) -> Result<(), Problem> {
-    let cells = row.len();
-    let fits = cells >= columns && (columns..cells).all(|at| row.cell(at).is_empty());
-    if fits { Ok(()) } else { Err(Problem::Width { cells, columns }) }
-}
-
 /// A row with the cells of joined files after its own.
 struct WithJoins<'a, R> {
     row: &'a R,
@@ -173,7 +165,7 @@ impl<'a> Load<'a> {
 
     #[inline]
     pub(crate) fn row(&mut self, rows: &impl Row) -> Result<(), Problem> {
-        check_width(rows, self.shape.names.len())?;
+        check_width(rows.len(), self.shape.names.len(), |at| rows.cell(at))?;
         self.joins.find(|at| rows.cell(at));
         let row = WithJoins { row: rows, joins: &self.joins };
         if self.filters.iter().any(|(at, cell)| row.cell(*at) != cell) {

@@ -13,12 +13,13 @@ mod table_dump;
 mod updates;
 mod walk;
 
+use crate::archive::Job;
 use crate::decompress::explain;
 use crate::error::{FeedError, Problem};
 use crate::input::Input;
 use crate::report::Report;
 use crate::sink::Sink;
-use crate::source::{Job, Opened};
+use crate::source::Opened;
 use cursor::Cursor;
 use record::{Header, kind};
 use walk::{Mode, Walk};

@@ -16,6 +16,7 @@ use super::line::{Rules, target};
 use super::lines::BOM;
 use super::linux::{Hop, Hops, IpRoute, Linux, Preference, Target};
 use super::output::Output;
+use crate::archive::Job;
 use crate::codec::Codec;
 use crate::decompress::explain;
 use crate::error::{FeedError, Place, Problem};
@@ -23,7 +24,7 @@ use crate::input::Input;
 use crate::options::IpFamily;
 use crate::report::Report;
 use crate::sink::Sink;
-use crate::source::{Job, Opened};
+use crate::source::Opened;
 
 /// Loads all routes of an input.
 pub(crate) fn load(

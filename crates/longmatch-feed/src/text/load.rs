@@ -6,12 +6,13 @@ use super::lines::{Lines, LinesError};
 use super::linux::Linux;
 use super::output::Output;
 use super::parse::parse;
+use crate::archive::Job;
 use crate::decompress::explain;
 use crate::error::{FeedError, Place};
 use crate::peers::Peers;
 use crate::report::Report;
 use crate::sink::Sink;
-use crate::source::{Job, Opened};
+use crate::source::Opened;
 
 /// Loads all lines of an input.
 pub(crate) fn load(

@@ -5,10 +5,10 @@ use std::io::Read;
 use super::collect::{Receiver, Take};
 use super::report::{TraceFormat, TraceReport};
 use super::{list, pcap, pcapng};
+use crate::codec::other_encoding;
 use crate::decompress::explain;
 use crate::error::{FeedError, Problem};
 use crate::options::Options;
-use crate::recognise::other_encoding;
 use crate::source::{Opened, open};
 use crate::text::Lines;
 
