@@ -266,7 +266,8 @@ fn delimiter(args: &AnnotateArgs, path: &Path, first: &[u8], comments: Option<&C
     }
     let has_names = |delimiter: &u8| {
         let cells = cells(line, *delimiter);
-        args.column.iter().all(|name| cells.iter().any(|cell| cell == name.trim()))
+        !args.no_header
+            && args.column.iter().all(|name| cells.iter().any(|cell| cell == name.trim()))
     };
     // Spaces are a part of names where another delimiter is between them.
     let only_spaces = !line.iter().any(|byte| CHARACTERS.contains(byte));

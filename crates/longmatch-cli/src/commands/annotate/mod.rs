@@ -254,7 +254,7 @@ impl Run {
         output.write(&line_end)?;
         *is_open = false;
         let mut source = Some(source);
-        let blocks = move || match source.as_mut()?.next() {
+        let blocks = move || match source.as_mut()?.next_block() {
             Ok(block) => block.map(Ok),
             // An error takes the place of a block, and ends the reading.
             Err(error) => Some(Err(source.take()?.blocks.reader().explain(error).to_string())),

@@ -43,7 +43,7 @@ impl Source {
     ///
     /// # Errors
     /// If reading fails.
-    pub fn next(&mut self) -> io::Result<Option<Block>> {
+    pub fn next_block(&mut self) -> io::Result<Option<Block>> {
         let bytes = match self.block.take() {
             None => self.blocks.next_bytes()?,
             bytes => bytes,
