@@ -73,44 +73,74 @@ Examples:
 
 Exit codes: 0 written, 2 bad usage or input, or the file cannot be written.";
 
-/// Text after the options of `longmatch annotate`.
-pub const ANNOTATE: &str = "\
-Input is copied byte for byte, in order; new columns follow the last cell of a CSV row or
-the last member of a JSON object, and after a tab at the end of a line of text. Addresses may have
-ports, brackets, zone ids and quotes; IPv4-mapped addresses are IPv4 addresses. Where an address is
-missing or bad, or no prefix matches, the columns are empty (JSON: null; between spaces: -). A row
-of CSV that equals the header is a header again. Empty lines stay empty. Rows with too few cells get
-the missing ones. Several addresses 'a, b' in a cell or array get several answers, with commas
-between them or as an array.
+/// Parquet and Arrow, in a build that reads them.
+#[cfg(feature = "columnar")]
+macro_rules! columnar {
+    () => {
+        "\
+The columns of Parquet, Arrow files and Arrow streams have names, and fields of structs paths
+(src.ip). Addresses are text, integers (IPv4), or bytes in network order, also in dictionaries. All
+columns, their types and the metadata stay; added columns have the types of the prefix data, and
+nulls. The output has the format of the input, or that of its name: .parquet, .arrow (.feather,
+.ipc) or .arrows, a stream. A stream needs no file. Parquet and Arrow files on a pipe, or compressed
+as a whole, are first written to a temporary file of their size. Row groups have up to about 131,072
+rows, and not more than those of a Parquet input.
 
-The header of logs of Zeek and W3C programs is the line #fields or #Fields:. A packet capture (pcap,
-pcapng) is read as CSV with the columns time, source and destination; the last has the addresses.
+"
+    };
+    (example) => {
+        "  longmatch annotate --column src.ip flows.parquet -o flows-asn.parquet
+"
+    };
+}
+
+/// The same in a build that does not read them.
+#[cfg(not(feature = "columnar"))]
+macro_rules! columnar {
+    () => {
+        "Parquet and Arrow need a build with the feature 'columnar'.\n\n"
+    };
+    (example) => {
+        ""
+    };
+}
+
+/// Text after the options of `longmatch annotate`.
+pub const ANNOTATE: &str = concat!(
+    "\
+Input is copied byte for byte, in order; new columns follow the last cell of a CSV row or the last
+member of a JSON object, and after a tab at the end of a line of text. Addresses may have ports,
+brackets, parentheses, zone ids, quotes, a final dot and the length /32 or /128; IPv4-mapped
+addresses are IPv4 addresses. Where an address is missing or bad, or no prefix matches, the columns
+are empty (JSON: null; between spaces: -). A row of CSV that equals the header is a header again.
+Empty lines stay empty. Rows with too few cells get the missing ones. Several addresses 'a, b' in a
+cell or array get several answers, with commas between them or as an array.
+
+The header of logs of Zeek and W3C programs is the line #fields or #Fields:; another one may follow
+in which the columns with addresses have the same names. A packet capture (pcap, pcapng) is read as
+CSV with the columns time, source and destination; the last has the addresses.
 
 The first SIGINT or SIGTERM ends the reading; what was read is written. SIGHUP reads the files of
 --routes and --table again.
 
-Parquet, Arrow files and Arrow streams need a build with the feature 'columnar'. Their columns
-have names, and fields of structs paths (src.ip). Addresses are text, integers (IPv4), or bytes in
-network order, also in dictionaries. All columns, their types and the metadata stay; added columns
-have the types of the prefix data, and nulls. The output has the format of the input, or that of
-its name: .parquet, .arrow (.feather, .ipc) or .arrows, a stream. A stream needs no file. Parquet
-and Arrow files on a pipe, or compressed as a whole, are first written to a temporary file of their
-size. Row groups have up to about 131,072 rows, and not more than those of a Parquet input.
-
-Examples:
+",
+    columnar!(),
+    "Examples:
   longmatch annotate --column ip access.csv > with-asn.csv
   longmatch annotate --column src,dst --prefix-as net flows.csv.gz -o flows-asn.csv.gz
   longmatch annotate -c client --routes sites.csv --add site,owner --as Site,Owner log.csv
   longmatch annotate --field src.ip --routes GeoLite2.mmdb --add country.iso_code events.ndjson
-  longmatch annotate --column src.ip flows.parquet -o flows-asn.parquet
-  tail -f access.log | longmatch annotate
+",
+    columnar!(example),
+    "  tail -f access.log | longmatch annotate
   longmatch annotate --column id.resp_h --flag bad --routes blocklist.txt conn.log
   longmatch annotate --field 'Records[].sourceIPAddress' --any trail.ndjson
   longmatch annotate --match --count --routes blocklist.txt auth.log auth.log.1.gz
   longmatch annotate --no-match --routes ours.txt --regex 'client=(\\S+)' proxy.log
 
 Exit codes: 0 done, 2 bad usage or input; with --match and --no-match 0 if a line was printed, 1 if
-none was, as grep.";
+none was, as grep."
+);
 
 /// Text after the options of `longmatch stat`.
 pub const STAT: &str = "\

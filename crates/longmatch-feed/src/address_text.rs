@@ -4,8 +4,12 @@
 
 use std::net::IpAddr;
 
+use memchr::memrchr;
+
 /// Longest text of an IPv4 address: `255.255.255.255`.
 const MAX_IPV4: usize = 15;
+/// Shortest text of an IPv6 address without `::`.
+const MIN_FULL: usize = 15;
 /// Longest text of an IPv6 address: six groups and an IPv4 address.
 const MAX_IPV6: usize = 45;
 
@@ -124,6 +128,23 @@ pub fn parse_ipv6(text: &[u8]) -> Option<u128> {
         }
     }
     groups.finish()
+}
+
+/// Parses an IPv6 address of all eight groups and a port after it, as Suricata writes them; returns the address and the
+/// length of its text. After `::` the port could be a group.
+pub(crate) fn parse_ipv6_port(text: &[u8]) -> Option<(u128, usize)> {
+    let len = memrchr(b':', text).filter(|len| *len >= MIN_FULL)?;
+    let (addr, port) = text.split_at(len);
+    let is_full = is_port(port) && !addr.windows(2).any(|pair| pair == b"::");
+    is_full.then(|| parse_ipv6(addr).map(|addr| (addr, len)))?
+}
+
+/// Whether a text is a colon and the number of a port.
+pub(crate) fn is_port(text: &[u8]) -> bool {
+    let [b':', digits @ ..] = text else { return false };
+    matches!(digits.len(), 1..=5)
+        && digits.iter().all(u8::is_ascii_digit)
+        && digits.iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0')) <= 65_535
 }
 
 #[inline(always)]

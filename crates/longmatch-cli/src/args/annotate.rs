@@ -74,9 +74,9 @@ pub struct AnnotateArgs {
 
     /// Take every address; add the values of the first that matches
     ///
-    /// That is every one of a line, cell or array; so do --match and --no-match with lines of
-    /// text. By default the first address of a line of text counts, and each of several
-    /// addresses 'a, b' in a cell or array gets an answer.
+    /// That is every one of a line, cell or array, or every match of --regex; so do --match and
+    /// --no-match with lines of text. By default the first address of a line of text counts, and
+    /// each of several addresses 'a, b' in a cell or array gets an answer.
     #[arg(long, verbatim_doc_comment)]
     pub any: bool,
 
@@ -123,8 +123,8 @@ pub struct AnnotateArgs {
 
     /// Delimiter of cells: comma, tab, semicolon, bar, space or a character
     ///
-    /// By default the one with which the header has the columns. Between words any number of
-    /// spaces counts as one. Where a tab separates cells, quotation marks are a part of them.
+    /// By default that of a first line 'sep=;', or the one with which the header has the
+    /// columns. Between words any number of spaces counts as one. Where a tab separates cells, quotation marks are a part of them.
     #[arg(short, long, value_name = "DELIMITER", requires = "column", add = delimiters(), verbatim_doc_comment)]
     pub delimiter: Option<Delimiter>,
 
@@ -209,13 +209,23 @@ impl AnnotateArgs {
 
     /// Returns how to compress the output: by the option, else by the file's name.
     pub fn codec(&self) -> Option<Codec> {
-        let extension = self.output.as_ref().and_then(|path| path.extension());
-        match (self.compress, extension.and_then(|extension| extension.to_str())) {
-            (Some(Compression::None), _) => None,
-            (Some(Compression::Gzip), _) | (None, Some("gz")) => Some(Codec::Gzip),
-            (Some(Compression::Bzip2), _) | (None, Some("bz2")) => Some(Codec::Bzip2),
-            (Some(Compression::Zstd), _) | (None, Some("zst" | "zstd")) => Some(Codec::Zstd),
-            (Some(Compression::Xz), _) | (None, Some("xz")) => Some(Codec::Xz),
+        match self.compress {
+            Some(Compression::None) => None,
+            Some(Compression::Gzip) => Some(Codec::Gzip),
+            Some(Compression::Bzip2) => Some(Codec::Bzip2),
+            Some(Compression::Zstd) => Some(Codec::Zstd),
+            Some(Compression::Xz) => Some(Codec::Xz),
+            None => self.codec_of_name(),
+        }
+    }
+
+    /// Returns the compression that the output's name means.
+    pub fn codec_of_name(&self) -> Option<Codec> {
+        match self.output.as_ref()?.extension()?.to_str()? {
+            "gz" => Some(Codec::Gzip),
+            "bz2" => Some(Codec::Bzip2),
+            "zst" | "zstd" => Some(Codec::Zstd),
+            "xz" => Some(Codec::Xz),
             _ => None,
         }
     }

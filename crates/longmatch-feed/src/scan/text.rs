@@ -4,14 +4,16 @@
 //! tried as an IPv6 address (`::` alone is none), then its parts between colons as IPv4 addresses.
 //! Dots at the ends do not count, nor does a single colon at the end, so that an address may end a
 //! sentence or have a port. No letter, digit or `_` may be next to an address: `v1.2.3.4` has none,
-//! and neither has `1.2.3.4.example.org`; `addr:1.2.3.4` has one.
+//! and neither has `1.2.3.4.example.org`; `addr:1.2.3.4` has one. Nor is the version of a program one:
+//! `Chrome/120.0.0.0`, a word that ends with a letter, and `/`. The word of an address begins after `/`, `.` or `@`
+//! (`https://example.org/1.2.3.4`), or a port follows (`host/1.2.3.4:80`, as Java writes).
 
 use std::net::IpAddr;
 use std::ops::Range;
 
 use memchr::memchr2_iter;
 
-use crate::address_text::{parse_ipv4, parse_ipv6};
+use crate::address_text::{parse_ipv4, parse_ipv6, parse_ipv6_port};
 
 /// Whether a byte can be in a token.
 const TOKEN: [bool; 256] = {
@@ -119,7 +121,10 @@ fn in_token(line: &[u8], start: usize, end: usize) -> Option<(Range<usize>, IpAd
         let trailing = part[leading..].iter().rev().take_while(|byte| **byte == b'.').count();
         let bare = at + leading..at + part.len() - trailing;
         at += part.len() + 1;
-        if first && word_before || last && word_after {
+        let has_port = || !last && line.get(at).is_some_and(u8::is_ascii_digit);
+        if first && (word_before || follows_product(&line[..start]) && !has_port())
+            || last && word_after
+        {
             continue;
         }
         if let Some(addr) = parse_ipv4(&line[bare.clone()]) {
@@ -129,7 +134,16 @@ fn in_token(line: &[u8], start: usize, end: usize) -> Option<(Range<usize>, IpAd
     None
 }
 
-/// The whole token as an IPv6 address, without dots and a single colon at its end.
+/// Whether a text ends with the name of a program and `/`, after which its version comes.
+fn follows_product(text: &[u8]) -> bool {
+    let [name @ .., b'/'] = text else { return false };
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let before = name.iter().rfind(|byte| !is_name(byte));
+    name.last().is_some_and(u8::is_ascii_alphabetic)
+        && !before.is_some_and(|byte| matches!(byte, b'/' | b'.' | b'@'))
+}
+
+/// The whole token as an IPv6 address, without port and dots and a single colon at its end.
 fn ipv6(
     line: &[u8],
     start: usize,
@@ -147,5 +161,8 @@ fn ipv6(
     if word_after || &line[start..end] == b"::" {
         return None;
     }
-    parse_ipv6(&line[start..end]).map(|addr| (start..end, IpAddr::V6(addr.into())))
+    let token = &line[start..end];
+    let (addr, len) =
+        parse_ipv6(token).map(|addr| (addr, token.len())).or_else(|| parse_ipv6_port(token))?;
+    Some((start..start + len, IpAddr::V6(addr.into())))
 }

@@ -141,7 +141,7 @@ fn fields_of_valid_objects() {
 fn addresses_on_lines() {
     let words = words(
         ".|:|::|1|255|0|1.2.3.4|8.8.8.8:443|fe80::1|\
-         2001:db8::|a|g| |_|[|]|%eth0|/|é|12:30:01|,|256|\u{0}|::ffff:1.2.3.4|1:2:3:4:5:6:7:8",
+         2001:db8::|a|g| |_|[|]|%eth0|/|é|12:30:01|,|256|\u{0}|::ffff:1.2.3.4|1:2:3:4:5:6:7:8|:53|Chrome|x/",
     );
     compare("text", &words, 12, compare_text);
 }

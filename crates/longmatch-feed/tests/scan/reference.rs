@@ -195,6 +195,11 @@ pub fn compare_text(line: &[u8]) {
 fn reference_address(line: &[u8]) -> Option<(Range<usize>, IpAddr)> {
     thread_local! {
         static TOKEN: regex::bytes::Regex = regex::bytes::Regex::new("(?-u)[0-9A-Fa-f.:]+").unwrap();
+        static PRODUCT: regex::bytes::Regex =
+            regex::bytes::Regex::new("(?-u)(?:^|[^0-9A-Za-z_./@-])[0-9A-Za-z_-]*[A-Za-z]/$").unwrap();
+        static PORT: regex::bytes::Regex = regex::bytes::Regex::new("(?-u)^:[0-9]").unwrap();
+        static FULL: regex::bytes::Regex =
+            regex::bytes::Regex::new("(?-u)^((?:[^:]+:){6,7}[^:]+):([0-9]{1,5})$").unwrap();
         static WORD: regex::bytes::Regex = regex::bytes::Regex::new("(?-u)^[0-9A-Za-z_]").unwrap();
     }
     let is_word = |at: Option<usize>| {
@@ -208,12 +213,17 @@ fn reference_address(line: &[u8]) -> Option<(Range<usize>, IpAddr)> {
         let bare = text.trim_end_matches('.');
         let single = bare.ends_with(':') && !bare.ends_with("::");
         let bare = if single { &bare[..bare.len() - 1] } else { bare };
-        if !before
-            && (single || !after)
-            && bare != "::"
-            && let Ok(addr) = bare.parse::<Ipv6Addr>()
-        {
-            return Some((token.start..token.start + bare.len(), addr.into()));
+        if !before && (single || !after) && bare != "::" {
+            let whole = bare.parse::<Ipv6Addr>().map(|addr| (addr, bare.len())).ok();
+            let before_port = || {
+                let groups = FULL.with(|full| full.captures(bare.as_bytes()))?;
+                let text = |i| str::from_utf8(&groups[i]).unwrap();
+                text(2).parse::<u16>().ok()?;
+                Some((text(1).parse::<Ipv6Addr>().ok()?, groups[1].len()))
+            };
+            if let Some((addr, len)) = whole.or_else(before_port) {
+                return Some((token.start..token.start + len, addr.into()));
+            }
         }
         let parts: Vec<&str> = text.split(':').collect();
         let mut at = token.start;
@@ -221,7 +231,9 @@ fn reference_address(line: &[u8]) -> Option<(Range<usize>, IpAddr)> {
             let bare = part.trim_matches('.');
             let start = at + part.find(bare).unwrap();
             at += part.len() + 1;
-            if i == 0 && before || i == parts.len() - 1 && after {
+            let is_version = PRODUCT.with(|product| product.is_match(&line[..token.start]))
+                && !PORT.with(|port| port.is_match(&line[at - 1..]));
+            if i == 0 && (before || is_version) || i == parts.len() - 1 && after {
                 continue;
             }
             if let Ok(addr) = bare.parse::<Ipv4Addr>() {

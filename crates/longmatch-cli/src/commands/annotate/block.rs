@@ -9,6 +9,7 @@ use longmatch_feed::printable;
 use longmatch_feed::scan::address::parse_cell;
 use longmatch_feed::scan::ndjson::{self, Field};
 use longmatch_feed::scan::text;
+use regex::bytes::Captures;
 
 use super::csv::{Comments, Csv};
 use super::plan::{Format, Plan};
@@ -17,7 +18,7 @@ use crate::lines::lines;
 /// The problem of a cell that a quotation mark opens, and that has no proper end.
 const STRAY: &str = "the quotation mark that begins a cell here has no counterpart before a delimiter or a line end: remove it, or double each one inside of a cell";
 /// The problem of a header that differs from that before it.
-const CHANGED: &str = "the columns change here: annotate each part by itself";
+const CHANGED: &str = "the columns change here, and a column with addresses is missing or an added name is taken: annotate each part by itself";
 /// Greatest number of characters of a bad address in an error.
 const MAX_SHOWN: usize = 60;
 
@@ -192,7 +193,7 @@ pub enum Position {
 }
 
 /// Scans a block of whole lines.
-pub fn scan<'a>(plan: &Plan, bytes: &'a [u8], position: Position) -> Scanned<'a> {
+pub fn scan<'a>(plan: &Plan, layout: &Format, bytes: &'a [u8], position: Position) -> Scanned<'a> {
     let mut scanned = Scanned {
         bytes,
         strict: plan.strict,
@@ -202,7 +203,7 @@ pub fn scan<'a>(plan: &Plan, bytes: &'a [u8], position: Position) -> Scanned<'a>
         counts: Counts::default(),
         problem: None,
     };
-    match &plan.format {
+    match layout {
         Format::Csv(csv) => scanned.csv(csv, &plan.sources, position),
         Format::Json(paths) => scanned.json(paths, &plan.sources),
         Format::Text(regexes) => scanned.text(regexes, &plan.sources),
@@ -211,7 +212,7 @@ pub fn scan<'a>(plan: &Plan, bytes: &'a [u8], position: Position) -> Scanned<'a>
     scanned
 }
 
-impl Scanned<'_> {
+impl<'a> Scanned<'a> {
     /// Records a cell. Returns false if the scan ends here.
     #[inline]
     fn cell(&mut self, start: usize, cell: Option<&[u8]>, source: &str) -> bool {
@@ -345,7 +346,15 @@ impl Scanned<'_> {
             }
             for (source, field) in sources.iter().zip(&fields) {
                 let goes_on = match field {
-                    Field::Each(fields) => self.each(start, line, fields, source),
+                    Field::Each(fields) if fields.is_empty() => {
+                        self.addresses.push_list(std::iter::empty());
+                        true
+                    }
+                    Field::Each(fields) => {
+                        let cells: Vec<_> =
+                            fields.iter().map(|field| text_of(line, field)).collect();
+                        self.each(start, &cells, source)
+                    }
                     field => self.cell(start, text_of(line, field).as_deref(), source),
                 };
                 if !goes_on {
@@ -357,16 +366,15 @@ impl Scanned<'_> {
         }
     }
 
-    /// Records the elements of an array. Returns false if the scan ends here.
-    fn each(&mut self, start: usize, line: &[u8], fields: &[Field], source: &str) -> bool {
-        let addr = |field| parse_cell(&text_of(line, field)?);
-        let addrs: Vec<_> = fields.iter().map(addr).collect();
-        if fields.is_empty() || addrs.iter().any(Option::is_some) {
+    /// Records the elements of an array, or the matches of an expression. Returns false if the scan ends here.
+    fn each(&mut self, start: usize, cells: &[Option<Cow<'_, [u8]>>], source: &str) -> bool {
+        let addrs: Vec<_> = cells.iter().map(|cell| parse_cell(cell.as_deref()?)).collect();
+        if cells.len() > 1 && addrs.iter().any(Option::is_some) {
             self.addresses.push_list(addrs.into_iter());
             return true;
         }
-        // All are bad or missing, as the first one is.
-        self.cell(start, text_of(line, &fields[0]).as_deref(), source)
+        // All are bad or missing, as the first one is, or it is the only one.
+        self.cell(start, cells.first().and_then(Option::as_deref), source)
     }
 
     fn text(&mut self, regexes: &[regex::bytes::Regex], sources: &[String]) {
@@ -394,11 +402,19 @@ impl Scanned<'_> {
             }
             for (regex, source) in regexes.iter().zip(sources) {
                 let group = regex.captures_len().min(2) - 1;
-                let found = match group {
-                    0 => regex.find(line),
-                    _ => regex.captures(line).and_then(|groups| groups.get(group)),
+                let goes_on = if self.any {
+                    let cell =
+                        |groups: Captures<'a>| Some(Cow::Borrowed(groups.get(group)?.as_bytes()));
+                    let cells: Vec<_> = regex.captures_iter(line).map(cell).collect();
+                    self.each(start, &cells, source)
+                } else {
+                    let found = match group {
+                        0 => regex.find(line),
+                        _ => regex.captures(line).and_then(|groups| groups.get(group)),
+                    };
+                    self.cell(start, found.map(|found| found.as_bytes()), source)
                 };
-                if !self.cell(start, found.map(|found| found.as_bytes()), source) {
+                if !goes_on {
                     return;
                 }
             }
@@ -447,11 +463,14 @@ pub fn not_an_address(cell: &[u8]) -> String {
     let shown = String::from_utf8_lossy(cell);
     let kept: String = shown.chars().take(MAX_SHOWN).collect();
     let dots = if kept.len() < shown.len() { "..." } else { "" };
-    format!("'{}{dots}' is not an address", printable(&kept))
+    let is_number = cell.iter().all(u8::is_ascii_digit);
+    let advice =
+        if is_number { ": the byte order of a number is not known, write it as text" } else { "" };
+    format!("'{}{dots}' is not an address{advice}", printable(&kept))
 }
 
-/// Whether a cell has no text.
+/// Whether a cell has no text, or the mark of logs for nothing.
 #[inline]
 pub fn is_empty(cell: &[u8]) -> bool {
-    matches!(cell, [] | b"\"\"" | b"-") || cell.iter().all(u8::is_ascii_whitespace)
+    matches!(cell.trim_ascii(), [] | b"\"\"" | b"-" | b"\"-\"" | b"(empty)")
 }

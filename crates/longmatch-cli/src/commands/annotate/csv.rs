@@ -12,10 +12,12 @@ use memchr::memchr_iter;
 
 use crate::args::AnnotateArgs;
 use crate::error::CliError;
-use crate::lines::lines;
+use crate::lines::{BOM, lines};
 
 /// Characters that may separate the cells of a row, the likeliest first.
-const DELIMITERS: [u8; 5] = *b",\t;| ";
+pub const DELIMITERS: [u8; 5] = *b",\t;| ";
+/// Those that are no white space between words.
+const CHARACTERS: [u8; 4] = *b",\t;|";
 /// Beginnings of the line with the names of a log's columns: of Zeek, and of W3C programs.
 const DIRECTIVES: [&[u8]; 2] = [b"#fields\t", b"#Fields:"];
 
@@ -39,7 +41,7 @@ pub struct Csv {
 }
 
 /// The lines of a log that begin with `#`.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Comments {
     /// The line with the names, without its line end.
     pub fields: Box<[u8]>,
@@ -47,11 +49,24 @@ pub struct Comments {
     pub directive: &'static [u8],
     /// The delimiter of the names.
     pub delimiter: u8,
+    /// The types of the columns, if the log has them.
+    pub types: Vec<String>,
+}
+
+/// The line `sep=;` with which a file for Excel may begin: its length with the line end, and the delimiter.
+pub fn separator(bytes: &[u8]) -> Option<(usize, u8)> {
+    let (_, end, next) = lines(bytes).next()?;
+    match bytes[..end] {
+        [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', delimiter] => Some((next, delimiter)),
+        _ => None,
+    }
 }
 
 /// Whether the first bytes of an input are enough for [`Csv::new`]: the first line, or of a log the first
 /// line of data.
 pub fn is_enough(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
+    let bytes = &bytes[separator(bytes).map_or(0, |(len, _)| len)..];
     let mut whole = lines(bytes).filter(|(.., next)| bytes[next - 1] == b'\n');
     match may_be_log(bytes) {
         true => whole.any(|(start, end, _)| start < end && bytes[start] != b'#'),
@@ -89,7 +104,12 @@ impl Csv {
         };
         let mut order = Vec::new();
         for name in &args.column {
-            order.push(column(name, &first, args.no_header)?);
+            order.push(column(name, &first, args.no_header).map_err(|problem| {
+                let has_words = args.delimiter.is_none()
+                    && matches!(&first[..], [cell] if delimiter != b' ' && cell.contains([' ', '\t']));
+                let advice = if has_words { " (--delimiter space: its words are cells)" } else { "" };
+                CliError::input("--column", problem + advice)
+            })?);
         }
         let mut columns = order.clone();
         columns.sort_unstable();
@@ -128,6 +148,28 @@ impl Csv {
         self.names.iter().position(|cell| cell == name)
     }
 
+    /// The layout after another line with names, with which the bytes begin; `None` if it lacks a column with addresses.
+    pub fn with_fields(&self, args: &AnnotateArgs, bytes: &[u8]) -> Option<Self> {
+        let comments = self.comments.clone()?;
+        let fields = comments.fields_of(bytes).into();
+        Self::new(args, self.delimiter, Some(Comments { fields, ..comments }), &[]).ok()
+    }
+
+    /// The names of the columns with addresses, in the order of the command line.
+    pub fn sources(&self) -> impl Iterator<Item = Option<&String>> {
+        self.order.iter().map(|place| self.names.get(self.columns[*place]))
+    }
+
+    /// The type in the header of a log of Zeek of a column that is added for a column with addresses, by its place on the
+    /// command line: a vector if that one may have several.
+    pub fn zeek_type(&self, source: usize, added: &str) -> String {
+        let types = self.comments.as_ref().map_or(&[][..], |comments| &comments.types);
+        match types.get(self.columns[self.order[source]]) {
+            Some(list) if list.ends_with(']') => format!("vector[{added}]"),
+            _ => added.to_owned(),
+        }
+    }
+
     /// The text of a cell without a value.
     pub fn empty_cell(&self) -> &'static [u8] {
         if self.delimiter == b' ' || self.comments.is_some() { b"-" } else { b"" }
@@ -135,8 +177,13 @@ impl Csv {
 }
 
 impl Comments {
+    /// The line with names at the beginning of the bytes, as `fields` has it.
+    pub fn fields_of<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        lines(bytes).next().map_or(&[][..], |(_, end, _)| bytes[..end].trim_ascii_end())
+    }
+
     /// The names of the columns.
-    fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         let names = String::from_utf8_lossy(&self.fields[self.directive.len()..]).into_owned();
         match self.delimiter {
             b' ' => names.split_ascii_whitespace().map(str::to_owned).collect(),
@@ -160,27 +207,37 @@ fn may_be_log(bytes: &[u8]) -> bool {
 }
 
 /// The header of a log.
-fn log(bytes: &[u8]) -> Option<Comments> {
+pub fn log(bytes: &[u8]) -> Option<Comments> {
     let header = || lines(bytes).take_while(|(start, ..)| bytes[*start] == b'#');
     for directive in DIRECTIVES.iter().filter(|_| may_be_log(bytes)) {
         let mut found = header().map(|(start, end, _)| &bytes[start..end]);
         if let Some(fields) = found.find(|line| line.starts_with(directive)) {
             let delimiter = if directive.ends_with(b"\t") { b'\t' } else { b' ' };
-            return Some(Comments { fields: fields.trim_ascii_end().into(), directive, delimiter });
+            let types = header().find_map(|(start, end, _)| {
+                let types = bytes[start..end].strip_prefix(b"#types\t")?;
+                Some(String::from_utf8_lossy(types).split('\t').map(str::to_owned).collect())
+            });
+            let (fields, types) = (fields.trim_ascii_end().into(), types.unwrap_or_default());
+            return Some(Comments { fields, directive, delimiter, types });
         }
     }
     None
 }
 
-/// Returns the delimiter of an input, and the header of a log, by its first bytes.
-pub fn shape(args: &AnnotateArgs, path: &Path, bytes: &[u8]) -> (u8, Option<Comments>) {
+/// Returns the delimiter of an input, and the header of a log, by its first bytes and the delimiter of the line [`separator`].
+pub fn shape(
+    args: &AnnotateArgs,
+    path: &Path,
+    bytes: &[u8],
+    separator: Option<u8>,
+) -> (u8, Option<Comments>) {
     let comments = log(bytes);
     let data = lines(bytes).find(|(start, ..)| comments.is_none() || bytes[*start] != b'#');
     let row = data.map_or(&[][..], |(start, ..)| &bytes[start..]);
     let delimiter = match args.delimiter {
         Some(Delimiter::Byte(byte)) => byte,
         Some(_) => b' ',
-        None => delimiter(args, path, row, comments.as_ref()),
+        None => separator.unwrap_or_else(|| delimiter(args, path, row, comments.as_ref())),
     };
     (delimiter, comments)
 }
@@ -209,9 +266,13 @@ fn delimiter(args: &AnnotateArgs, path: &Path, first: &[u8], comments: Option<&C
     }
     let has_names = |delimiter: &u8| {
         let cells = cells(line, *delimiter);
-        args.column.iter().all(|name| cells.contains(name))
+        !args.no_header
+            && args.column.iter().all(|name| cells.iter().any(|cell| cell == name.trim()))
     };
-    if let Some(delimiter) = DELIMITERS.iter().copied().find(has_names) {
+    // Spaces are a part of names where another delimiter is between them.
+    let only_spaces = !line.iter().any(|byte| CHARACTERS.contains(byte));
+    let possible = if only_spaces { &DELIMITERS[..] } else { &CHARACTERS };
+    if let Some(delimiter) = possible.iter().copied().find(has_names) {
         return delimiter;
     }
     if path.file_name().is_some_and(|name| name.to_string_lossy().contains(".tsv")) {
@@ -219,10 +280,10 @@ fn delimiter(args: &AnnotateArgs, path: &Path, first: &[u8], comments: Option<&C
     }
     let count = |delimiter: &u8| memchr_iter(*delimiter, line).count();
     // Words have spaces: only --delimiter or a name makes them cells.
-    DELIMITERS[..4].iter().copied().rev().max_by_key(count).unwrap_or(b',')
+    CHARACTERS.iter().copied().rev().max_by_key(count).unwrap_or(b',')
 }
 
-/// The cells of the first row, without quotes.
+/// The cells of the first row, without quotes and the blanks around.
 pub fn cells(bytes: &[u8], delimiter: u8) -> Vec<String> {
     if bytes.is_empty() {
         return Vec::new();
@@ -232,24 +293,28 @@ pub fn cells(bytes: &[u8], delimiter: u8) -> Vec<String> {
     let mut found = vec![None::<Range<usize>>; count];
     row(bytes, 0, delimiter, &all, &mut found);
     let text = |cell: Range<usize>| {
-        let text = String::from_utf8_lossy(&bytes[cell]).into_owned();
+        let text = String::from_utf8_lossy(&bytes[cell]);
+        let text = text.trim();
         match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
-            Some(inner) if delimiter != b'\t' => inner.replace("\"\"", "\""),
-            _ => text,
+            Some(inner) if delimiter != b'\t' => inner.trim().replace("\"\"", "\""),
+            _ => text.to_owned(),
         }
     };
     found.into_iter().flatten().map(text).collect()
 }
 
 /// The number of a column, from 0, by its name or number.
-fn column(name: &str, first: &[String], no_header: bool) -> Result<usize, CliError> {
+///
+/// # Errors
+/// The problem, if there is none.
+fn column(name: &str, first: &[String], no_header: bool) -> Result<usize, String> {
+    let name = name.trim();
     let named = |(i, cell): (usize, &String)| (!no_header && cell == name).then_some(i);
     let places: Vec<_> = first.iter().enumerate().filter_map(named).collect();
-    let failed = |problem: String| Err(CliError::input("--column", problem));
     let shown = printable(name);
     match (&places[..], name.parse::<usize>()) {
         ([place], _) => Ok(*place),
-        ([one, two, ..], _) => failed(format!(
+        ([one, two, ..], _) => Err(format!(
             "columns {} and {} are both named '{shown}': give the number of one",
             one + 1,
             two + 1
@@ -258,15 +323,12 @@ fn column(name: &str, first: &[String], no_header: bool) -> Result<usize, CliErr
         ([], _) if first.is_empty() => Ok(0),
         ([], Ok(number)) if (1..=first.len()).contains(&number) => Ok(number - 1),
         ([], Ok(number)) if number > 0 => {
-            failed(format!("column {number} does not exist: the first row has {}", first.len()))
+            Err(format!("column {number} does not exist: the first row has {}", first.len()))
         }
-        _ if no_header => failed(format!("'{shown}' is not a number, which --no-header needs")),
+        _ if no_header => Err(format!("'{shown}' is not a number, which --no-header needs")),
         _ => {
             let columns: Vec<_> = first.iter().map(|cell| printable(cell)).collect();
-            failed(format!(
-                "no column is named '{shown}'; the first row has: {}",
-                columns.join(", ")
-            ))
+            Err(format!("no column is named '{shown}'; the first row has: {}", columns.join(", ")))
         }
     }
 }

@@ -6,7 +6,7 @@ use longmatch_feed::scan::address::parse_cell;
 use longmatch_feed::scan::ndjson;
 
 use super::block::Counts;
-use super::csv::cells;
+use super::csv::{DELIMITERS, cells, log, separator};
 use super::plan::{ANY_PLACE, Format};
 use crate::args::AnnotateArgs;
 use crate::error::CliError;
@@ -16,7 +16,7 @@ use crate::output::{plural, thousands, warn};
 /// Checks the first lines of an input.
 ///
 /// # Errors
-/// If the input is JSON but not one object a line, or is read as text but is NDJSON.
+/// If the input is JSON but not one object a line, or is read as text but is NDJSON or a log with a header.
 pub fn check(
     args: &AnnotateArgs,
     name: &str,
@@ -43,19 +43,28 @@ pub fn check(
                 "the first line is a part of a JSON object: write each object on one line with jq -c . (the elements of an array in it: jq -c '.Records[]')",
             )
         }
-        Format::Text(regexes) if args.adds() && regexes.is_empty() => {
-            if first.starts_with(b"{") && scanned().is_ok() {
+        Format::Text(regexes) if args.adds() => {
+            let is_object = first.starts_with(b"{") && scanned().is_ok();
+            let advice = if is_object {
                 let keys = keys(first).join(", ");
-                return failed(&format!(
-                    "the input is NDJSON: name the field with the address with --field; the first line has: {keys}"
-                ));
+                format!(
+                    "is NDJSON: name the field with the address with --field; the first line has: {keys}"
+                )
+            } else if let Some(comments) = log(bytes) {
+                let names = comments.names().join(", ");
+                format!(
+                    "is a log with a header: name the column with the address with --column; it has: {names}"
+                )
+            } else if let Some((kind, column)) = csv_column(bytes) {
+                format!("looks like {kind}: --column {column} adds cells to its rows")
+            } else {
+                return Ok(());
+            };
+            if regexes.is_empty() && !advice.starts_with("looks") {
+                return failed(&format!("the input {advice}"));
             }
-            if let Some(column) = csv_column(bytes) {
-                warn(format_args!(
-                    "{}: the input looks like CSV: --column {column} adds cells to its rows; now each line gets cells after a TAB",
-                    printable(name)
-                ));
-            }
+            let name = printable(name);
+            warn(format_args!("{name}: the input {advice}; now each line gets cells after a TAB"));
             Ok(())
         }
         _ => Ok(()),
@@ -68,17 +77,31 @@ fn keys(line: &[u8]) -> Vec<String> {
     object.unwrap_or_default().keys().map(|key| printable(key).into_owned()).collect()
 }
 
-/// The number of the column with addresses, from 1, if the first two lines look like delimited text.
-fn csv_column(bytes: &[u8]) -> Option<usize> {
+/// The kind of the delimited text that the first two lines look like, and the number of the column with addresses, from 1;
+/// of words its name.
+fn csv_column(bytes: &[u8]) -> Option<(&'static str, String)> {
+    let bytes = &bytes[separator(bytes).map_or(0, |(len, _)| len)..];
     let mut lines = lines(bytes).map(|(start, end, _)| &bytes[start..end]);
     let (first, second) = (lines.next()?, lines.next()?);
-    [b',', b';'].into_iter().find_map(|delimiter| {
+    DELIMITERS.into_iter().find_map(|delimiter| {
         let [first, second] = [first, second].map(|line| cells(line, delimiter));
         let is_address = |cell: &String| parse_cell(cell.as_bytes()).is_some();
         let column = second.iter().position(is_address)?;
         let has_header = !first.iter().any(is_address);
         let same = first.len() == second.len() && second.len() > 1;
-        (same && (has_header || is_address(&first[column]))).then_some(column + 1)
+        if delimiter == b' ' {
+            // Any two lines of a log may have as many words; a header has only names.
+            let is_name = |cell: &String| {
+                let mut bytes = cell.bytes();
+                bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic())
+                    && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"-_.()".contains(&byte))
+            };
+            let is_header = has_header && first.iter().all(is_name);
+            return (same && is_header)
+                .then(|| ("words in columns", printable(&first[column]).into_owned()));
+        }
+        (same && (has_header || is_address(&first[column])))
+            .then(|| ("CSV", (column + 1).to_string()))
     })
 }
 

@@ -16,17 +16,18 @@ mod output;
 mod plan;
 mod recognise;
 mod signals;
+mod source;
 mod tables;
 mod write;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use longmatch_feed::compress;
 use longmatch_feed::scan::csv::RowEnds;
+use longmatch_feed::{compress, printable};
 
 use self::block::{Counts, Position};
 use self::csv::Csv;
@@ -35,6 +36,7 @@ use self::output::{Output, rate};
 use self::plan::{Format, Plan};
 use self::recognise::{Binary, Columnar};
 use self::signals::Signals;
+use self::source::{Block, Source};
 use self::tables::Tables;
 use self::write::{Annotated, annotate};
 use crate::args::AnnotateArgs;
@@ -52,10 +54,7 @@ use crate::progress::Progress;
 /// cell is an address, or with `--strict` an address is missing or bad.
 pub fn run(args: &AnnotateArgs) -> Outcome {
     check(args)?;
-    let signals = Signals::default();
-    if args.can_reload() {
-        signals.catch_hangup()?;
-    }
+    let signals = Signals::new(args)?;
     let mut run = Run {
         args: args.clone(),
         signals: signals.clone(),
@@ -87,6 +86,13 @@ fn check(args: &AnnotateArgs) -> Result<(), CliError> {
     one_stdin(inputs.iter().chain(&args.routes).chain(&args.tables))?;
     if args.count && !args.filters() {
         return Err(CliError::new("--count needs --match or --no-match: it counts their lines"));
+    }
+    for (option, name) in [("--prefix-as", &args.prefix_as), ("--flag", &args.flag)] {
+        if let Some(name) = name.as_ref().filter(|name| name.contains(',')) {
+            let problem = "give one name without a comma; the names of several columns of addresses come before it, as in src_net";
+            let shown = printable(name);
+            return Err(CliError::input(option, format_args!("'{shown}': {problem}")));
+        }
     }
     output::check(args)
 }
@@ -125,6 +131,14 @@ struct Started {
     first: String,
 }
 
+/// How far the reading of a file is.
+struct Progressed {
+    /// The size of the file.
+    size: Option<u64>,
+    /// The bytes that were read.
+    read: Arc<AtomicU64>,
+}
+
 impl Run {
     /// Annotates the packets of a capture.
     fn capture(&mut self, input: Input) -> Result<(), CliError> {
@@ -143,25 +157,25 @@ impl Run {
     /// Annotates lines.
     fn text(&mut self, mut input: Input, is_last: bool) -> Result<(), CliError> {
         let mut format = plan::format(&self.args)?;
-        let enough = match format {
-            Format::Csv(_) => csv::is_enough,
-            _ => |bytes: &[u8]| bytes.contains(&b'\n'),
-        };
-        let bytes = input.blocks.first_bytes(enough).map(<[u8]>::to_vec);
+        let bytes = input.blocks.first_bytes(csv::is_enough).map(<[u8]>::to_vec);
         let bytes = bytes.map_err(|error| self.failed(&input, error))?;
-        if bytes.is_empty() && !is_last {
-            return Ok(());
-        }
         if let Some(name) = longmatch_feed::other_encoding(&bytes) {
             return Err(CliError::input(&input.name, format_args!("the input is {name}")));
         }
-        let text = bytes.strip_prefix(BOM);
-        input.blocks.remove_first(bytes.len() - text.unwrap_or(&bytes).len());
-        let (has_bom, text) = (text.is_some(), text.unwrap_or(&bytes));
+        let text = bytes.strip_prefix(BOM).unwrap_or(&bytes);
+        let is_csv = matches!(format, Format::Csv(_));
+        let (separator, separates) = csv::separator(text).filter(|_| is_csv).unzip();
+        let text = &text[separator.unwrap_or(0)..];
+        if text.is_empty() && (!is_last || self.started.is_some()) {
+            return Ok(());
+        }
+        // What comes before the first row of the output, and only once.
+        let head = &bytes[..bytes.len() - text.len()];
+        input.blocks.remove_first(head.len());
         hints::check(&self.args, &input.name, &format, text)?;
         let mut block = None;
         if let Format::Csv(csv) = &mut format {
-            let (delimiter, comments) = csv::shape(&self.args, &input.path, text);
+            let (delimiter, comments) = csv::shape(&self.args, &input.path, text, separates);
             if !matches!(delimiter, b'\t' | b' ') {
                 input.blocks.cut_at(Ends::Rows(RowEnds::new(delimiter)));
             }
@@ -169,21 +183,26 @@ impl Run {
             let first = block.as_deref().unwrap_or_default();
             *csv = Csv::new(&self.args, delimiter, comments, first)?;
         }
-        let position = match &self.started {
+        let (position, layout) = match &self.started {
             None => {
-                self.start(&input, format, has_bom)?;
-                Position::First
+                self.start(&input, format, head)?;
+                (Position::First, None)
             }
             Some(started) => {
                 started.plan.check(&format, &input.name, &started.first)?;
-                Position::FirstOfNext
+                (Position::FirstOfNext, Some(Arc::new(format)))
             }
         };
-        self.stream(input, block, position)
+        let Some(Started { plan, .. }) = &self.started else { return Ok(()) };
+        let (args, plan) = (self.args.clone(), plan.clone());
+        let Input { blocks, name, size, read, .. } = input;
+        let source = Source { args, plan, blocks, block, position, layout };
+        let before = u64::from(separates.is_some());
+        self.stream(source, &name, before, Progressed { size, read })
     }
 
     /// Loads the tables and opens the output.
-    fn start(&mut self, input: &Input, format: Format, has_bom: bool) -> Result<(), CliError> {
+    fn start(&mut self, input: &Input, format: Format, head: &[u8]) -> Result<(), CliError> {
         let args = &self.args;
         if let Some(format) = args.output.as_deref().and_then(Columnar::of_name) {
             let format = format.name();
@@ -206,8 +225,8 @@ impl Run {
         if waits {
             self.signals.catch()?;
         }
-        if has_bom && !args.count {
-            output.write(&self.encoded(BOM)?)?;
+        if !head.is_empty() && !args.count {
+            output.write(&self.encoded(head)?)?;
         }
         self.started = Some(Started { plan, output, first: input.name.clone() });
         Ok(())
@@ -221,41 +240,34 @@ impl Run {
         })
     }
 
-    /// Annotates the blocks of an input; `block` is the first one, if it is read.
+    /// Annotates the blocks of an input, before which `lines` were read.
     fn stream(
         &mut self,
-        input: Input,
-        mut block: Option<Vec<u8>>,
-        mut position: Position,
+        source: Source,
+        name: &str,
+        mut lines: u64,
+        file: Progressed,
     ) -> Result<(), CliError> {
         let line_end = if self.is_open { self.encoded(b"\n")? } else { Vec::new() };
         let Self { args, signals, started, is_open, counts: total } = self;
         let Some(Started { plan, output, .. }) = started else { return Ok(()) };
         output.write(&line_end)?;
         *is_open = false;
-        let Input { blocks, name, size, read, .. } = input;
-        let mut blocks = Some(blocks);
-        let source = move || {
-            let next = match block.take() {
-                Some(bytes) => Ok(Some(bytes)),
-                None => blocks.as_mut()?.next_bytes(),
-            };
-            match next {
-                Ok(bytes) => bytes
-                    .map(|bytes| Ok((bytes, std::mem::replace(&mut position, Position::Later)))),
-                // An error takes the place of a block, and ends the reading.
-                Err(error) => Some(Err(blocks.take()?.reader().explain(error).to_string())),
-            }
+        let mut source = Some(source);
+        let blocks = move || match source.as_mut()?.next_block() {
+            Ok(block) => block.map(Ok),
+            // An error takes the place of a block, and ends the reading.
+            Err(error) => Some(Err(source.take()?.blocks.reader().explain(error).to_string())),
         };
         let shared = plan.clone();
-        let work = move |block: Result<(Vec<u8>, Position), String>| match block {
-            Ok((bytes, position)) => annotate(&shared, &bytes, position),
+        let work = move |block: Result<Block, String>| match block {
+            Ok(block) => annotate(&shared, &block),
             Err(error) => Annotated { error: Some(error), ..Annotated::default() },
         };
         let on_terminal = io::stdout().is_terminal() && args.output.is_none();
-        let mut progress = (!on_terminal).then(|| Progress::new("annotating", size, "bytes"));
+        let mut progress = (!on_terminal).then(|| Progress::new("annotating", file.size, "bytes"));
         let started = Instant::now();
-        let (mut counts, mut lines) = (Counts::default(), 0);
+        let mut counts = Counts::default();
         let sink = |step| {
             let mut stopped = None;
             if let Step::Result(annotated) = step {
@@ -275,15 +287,15 @@ impl Run {
             }
             if let Some(progress) = &mut progress {
                 progress.describe(&rate(counts.rows, started));
-                progress.set(read.load(Ordering::Relaxed));
+                progress.set(file.read.load(Ordering::Relaxed));
             }
             signals.reload(args, plan);
             stopped.map_or(Ok(true), Err)
         };
         let threads = args.threads.unwrap_or_else(ordered::default_threads);
-        ordered::run("annotate", threads, source, work, sink)?;
+        ordered::run("annotate", threads, blocks, work, sink)?;
         drop(progress);
-        hints::counts(args, &name, &plan.sources, counts)?;
+        hints::counts(args, name, &plan.sources, counts)?;
         total.add(counts);
         Ok(())
     }

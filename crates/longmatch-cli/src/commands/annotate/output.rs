@@ -44,10 +44,17 @@ pub fn check(args: &AnnotateArgs) -> Result<(), CliError> {
             false => Ok(()),
         };
     };
-    if args.compress.is_none() && args.codec().is_none() {
-        let problem =
-            "no such file is written: name it .gz, .bz2, .zst or .xz, or say --compress none";
-        target::refuse_suffix(path, problem)?;
+    match (args.compress, args.codec()) {
+        (None, None) => {
+            let problem =
+                "no such file is written: name it .gz, .bz2, .zst or .xz, or say --compress none";
+            target::refuse_suffix(path, problem)?;
+        }
+        (Some(_), Some(codec)) if args.codec_of_name() != Some(codec) => {
+            let problem = "the name is not that of the compression of --compress: leave that out, or name the file otherwise";
+            target::refuse_suffix(path, problem)?;
+        }
+        _ => {}
     }
     target::refuse_inputs(path, inputs())
 }

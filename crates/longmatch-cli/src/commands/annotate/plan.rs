@@ -7,10 +7,11 @@ use longmatch_feed::scan::ndjson::{self, MAX_PATHS};
 use longmatch_feed::{Codec, printable};
 
 use super::csv::Csv;
-use super::tables::Tables;
+use super::tables::{Added, Tables};
 use crate::args::AnnotateArgs;
 use crate::cells::{Style, write_cell};
 use crate::error::CliError;
+use crate::output::plural;
 
 /// The source of addresses that may be anywhere on a line of text.
 pub const ANY_PLACE: &str = "line";
@@ -56,7 +57,9 @@ pub struct Plan {
     tables: RwLock<Arc<Tables>>,
     /// The text before each added cell: a separator, and in JSON the key.
     pub leads: Vec<Box<[u8]>>,
-    /// The names added to the header.
+    /// The names of the added columns.
+    names: Vec<String>,
+    /// The names added to the header, with delimiters.
     pub header: Vec<u8>,
     /// The types added to those of a log of Zeek.
     pub types: Vec<u8>,
@@ -94,6 +97,7 @@ impl Plan {
             format,
             sources,
             leads: Vec::new(),
+            names,
             header: Vec::new(),
             types: Vec::new(),
             only_matching: filters.then_some(args.matching),
@@ -103,7 +107,7 @@ impl Plan {
             codec: args.codec(),
             tables: RwLock::new(Arc::new(tables)),
         };
-        plan.lead_with(&names)?;
+        plan.lead()?;
         Ok(plan)
     }
 
@@ -113,7 +117,7 @@ impl Plan {
     /// If its layout is another.
     pub fn check(&self, format: &Format, name: &str, first: &str) -> Result<(), CliError> {
         match (&self.format, format) {
-            (Format::Csv(one), Format::Csv(two)) if one != two => {
+            (Format::Csv(one), Format::Csv(two)) if one != two && !self.continues(two) => {
                 let problem = "the header or the delimiter is not that of";
                 Err(CliError::input(name, format_args!("{problem} {first}: annotate it by itself")))
             }
@@ -127,6 +131,18 @@ impl Plan {
                 ),
             )),
         }
+    }
+
+    /// Whether the rows of a log with other columns can follow those of the first one.
+    pub fn continues(&self, other: &Csv) -> bool {
+        let Format::Csv(csv) = &self.format else { return false };
+        let kind = |csv: &Csv| {
+            csv.comments.as_ref().map(|log| (log.directive, log.delimiter, csv.delimiter))
+        };
+        kind(csv).is_some()
+            && kind(csv) == kind(other)
+            && csv.sources().eq(other.sources())
+            && self.names.iter().all(|name| other.name(name).is_none())
     }
 
     /// The tables.
@@ -148,21 +164,25 @@ impl Plan {
     }
 
     /// Prepares the separators, keys and the header.
-    fn lead_with(&mut self, names: &[String]) -> Result<(), CliError> {
+    fn lead(&mut self) -> Result<(), CliError> {
         let tables = self.tables();
-        let types = tables.added.iter().map(|added| added.zeek_type()).cycle();
-        for (name, added_type) in names.iter().zip(types) {
+        for (i, (name, added)) in self.names.iter().zip(tables.added.iter().cycle()).enumerate() {
             let lead = match &mut self.format {
                 Format::Csv(csv) => {
                     if let Some(taken) = csv.name(name) {
-                        return Err(taken_name(name, taken));
+                        return Err(taken_name(name, taken, added));
                     }
                     let delimiter =
                         csv.comments.as_ref().map_or(csv.delimiter, |log| log.delimiter);
                     self.header.push(delimiter);
                     write_cell(Cell::String(name), Style::Csv(delimiter), &mut self.header);
                     self.types.push(b'\t');
-                    self.types.extend_from_slice(added_type.as_bytes());
+                    let ty = added.zeek_type();
+                    let ty = match self.any {
+                        true => ty.to_owned(),
+                        false => csv.zeek_type(i / tables.added.len(), ty),
+                    };
+                    self.types.extend_from_slice(ty.as_bytes());
                     vec![csv.delimiter]
                 }
                 Format::Json(paths) => {
@@ -187,11 +207,12 @@ impl Plan {
 }
 
 /// The error of an added column whose name column number `taken` of the input has, from 0.
-pub fn taken_name(name: &str, taken: usize) -> CliError {
+pub fn taken_name(name: &str, taken: usize, added: &Added) -> CliError {
     CliError::new(format!(
-        "the input has a column '{}' already, number {}: name the added columns with --as or --prefix-as",
+        "the input has a column '{}' already, number {}: name the added one otherwise with {}",
         printable(name),
-        taken + 1
+        taken + 1,
+        added.option()
     ))
 }
 
@@ -213,7 +234,9 @@ pub fn names(
         return Err(CliError::input(
             "--as",
             format_args!(
-                "{given} names for {needed} added columns: give a name for each, in the order of --column and --add"
+                "{} for {}: give a name for each, in the order of --column and --add",
+                plural(given as u64, "name"),
+                plural(needed as u64, "added column")
             ),
         ));
     }
@@ -230,7 +253,7 @@ pub fn names(
             if names.contains(&name) && unique {
                 let problem = format!("two added columns are named '{}'", printable(&name));
                 return Err(CliError::input(
-                    "--as",
+                    added.option(),
                     format_args!("{problem}: name them otherwise"),
                 ));
             }

@@ -2,7 +2,8 @@
 //!
 //! Until [`Signals::catch`] nothing is written, and SIGINT or SIGTERM ends the program as the system does.
 //! From then on the first one ends the reading: what was read is written. The second one ends the program.
-//! SIGHUP reads the tables again if they are files, also where it comes before the first line.
+//! SIGHUP reads the tables again, also where it comes before the first line. Where there is nothing to read, it does
+//! nothing but print a notice.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -20,6 +21,8 @@ use crate::output::warn;
 pub struct Signals {
     interrupted: Arc<AtomicBool>,
     hung_up: Arc<AtomicBool>,
+    /// Whether the tables are files that can be read again.
+    reloads: bool,
     /// Whether a thread reads the tables.
     reloading: Arc<AtomicBool>,
 }
@@ -44,11 +47,12 @@ impl Signals {
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn catch_hangup(&self) -> Result<(), CliError> {
+    pub fn new(args: &AnnotateArgs) -> Result<Self, CliError> {
+        let signals = Self { reloads: args.can_reload(), ..Self::default() };
         #[cfg(unix)]
-        signal_hook::flag::register(signal_hook::consts::SIGHUP, self.hung_up.clone())
+        signal_hook::flag::register(signal_hook::consts::SIGHUP, signals.hung_up.clone())
             .map_err(|error| CliError::input("signals", error))?;
-        Ok(())
+        Ok(signals)
     }
 
     /// After SIGHUP, reads the tables again in a thread of its own. Bad tables change nothing.
@@ -57,6 +61,10 @@ impl Signals {
             return;
         }
         self.hung_up.store(false, Ordering::Relaxed);
+        if !self.reloads {
+            self.reloading.store(false, Ordering::Relaxed);
+            return warn("SIGHUP: the tables are no files that can be read again: they stay");
+        }
         let (args, plan, reloading) = (args.clone(), plan.clone(), self.reloading.clone());
         let work = move || {
             match Tables::load(&args, plan.format.style(), plan.format.empty_cell()) {

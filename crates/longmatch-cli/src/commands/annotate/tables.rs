@@ -39,6 +39,15 @@ impl Added {
         matches!(self.from, From::Rows { .. })
     }
 
+    /// The option that names it.
+    pub fn option(&self) -> &'static str {
+        match self.from {
+            From::Rows { .. } => "--as",
+            From::Prefix => "--prefix-as",
+            From::Flag => "--flag",
+        }
+    }
+
     /// Its type in the header of a log of Zeek.
     pub fn zeek_type(&self) -> &'static str {
         match self.from {
@@ -267,7 +276,7 @@ fn choose(
             return Err(CliError::input(
                 "--routes",
                 format_args!(
-                    "two tables have a column '{shown}', but their other columns differ: name the column otherwise in one of them"
+                    "two tables have a column '{shown}', but their other columns differ: name it otherwise in one of them (longmatch compile -r FILE --columns {shown}=NAME -o TABLE) and give that one with --table"
                 ),
             ));
         }

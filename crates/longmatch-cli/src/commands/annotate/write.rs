@@ -3,8 +3,9 @@
 use longmatch::NextHopId;
 use longmatch_feed::{Codec, compress};
 
-use super::block::{Counts, Kind, Position, Scanned, Slot, scan};
+use super::block::{Counts, Kind, Scanned, Slot, scan};
 use super::plan::{Format, Plan};
+use super::source::Block;
 use super::tables::Tables;
 
 /// The ids of the addresses of a block, table by table: those of IPv4 and of IPv6.
@@ -28,8 +29,10 @@ pub struct Annotated {
 }
 
 /// Annotates a block of whole lines.
-pub fn annotate(plan: &Plan, bytes: &[u8], position: Position) -> Annotated {
-    let mut scanned = scan(plan, bytes, position);
+pub fn annotate(plan: &Plan, block: &Block) -> Annotated {
+    let bytes = &*block.bytes;
+    let mut scanned =
+        scan(plan, block.layout.as_deref().unwrap_or(&plan.format), bytes, block.position);
     let mut output = Vec::with_capacity(bytes.len() + bytes.len() / 2);
     let mut counts = scanned.counts;
     write(plan, &scanned, &mut counts, &mut output);

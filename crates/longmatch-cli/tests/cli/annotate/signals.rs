@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -20,13 +20,12 @@ struct Running {
 impl Running {
     fn new(dir: &Dir, args: &[&str]) -> Self {
         let routes = dir.file("sites.csv", SITES);
-        let mut child =
-            longmatch(&[&["annotate", "--routes", &routes, "--add", "asn"], args].concat())
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap();
+        Self::of(longmatch(&[&["annotate", "--routes", &routes, "--add", "asn"], args].concat()))
+    }
+
+    fn of(mut command: Command) -> Self {
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let input = child.stdin.take().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         Self { child, input, output }
@@ -166,6 +165,23 @@ fn tables_are_read_again_on_sighup() {
         messages.contains("not a prefix") && messages.contains("the old tables stay"),
         "{messages}"
     );
+}
+
+/// The default table is no file: there is nothing to read again.
+#[test]
+fn sighup_changes_nothing_without_files() {
+    let mut running = Running::of(longmatch(&["annotate", "--add", "asn"]));
+    while !running.catches(Signal::HUP) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running.signal(Signal::HUP);
+    for _ in 0..2 {
+        running.write("8.8.8.8\n");
+        assert_eq!(running.line(), "8.8.8.8\t15169\n");
+    }
+    running.signal(Signal::TERM);
+    let (_, messages) = running.end();
+    assert_eq!(messages.matches("they stay").count(), 1, "{messages}");
 }
 
 /// The output file appears when it is complete; until then, and after an error, the old one stays.

@@ -67,7 +67,7 @@ impl Plan {
         let types = values.iter().enumerate().cycle();
         for (name, (i, values)) in names.into_iter().zip(types) {
             if let Some(taken) = input.fields().iter().position(|field| *field.name() == name) {
-                return Err(plan::taken_name(&name, taken));
+                return Err(plan::taken_name(&name, taken, &tables.added[i]));
             }
             let data_type = match values {
                 Some(values) => values.data_type().clone(),
