@@ -24,7 +24,7 @@ pub use self::annotate::AnnotateArgs;
 #[cfg(feature = "columnar")]
 pub use self::annotate::Compression;
 pub use self::bench::BenchArgs;
-pub use self::compile::{AnswersArg, CompileArgs};
+pub use self::compile::{AnswersArg, ColumnArgs, CompileArgs};
 pub use self::engines::{EngineArgs, EngineChoice, default_memory};
 #[cfg(feature = "dpdk")]
 pub use self::forward::Generate;

@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use longmatch::file::FileError;
-use longmatch::{ParsePrefixError, PrefixError};
+use longmatch::{IpPrefix, ParsePrefixError, PrefixError};
 use longmatch_bench::ThreadError;
 use longmatch_feed::{FeedError, Problem, printable};
 
@@ -124,6 +124,13 @@ pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
         problem => problem,
     };
     match problem {
+        Problem::Open(reason) if reason.kind() == io::ErrorKind::NotFound => {
+            not_a_path(error.input.as_deref().unwrap_or_default())
+        }
+        Problem::NoPrefixColumn { .. } | Problem::PrefixColumns { .. } => {
+            " (--prefix-column NETWORK or --prefix-column 1,2)"
+        }
+        Problem::FixedPrefix => " (--prefix-column)",
         Problem::DefaultFamily if advice.families => ", or give -4 or -6",
         Problem::Prefix {
             error: ParsePrefixError::Prefix(PrefixError::HostBits { .. }), ..
@@ -137,6 +144,19 @@ pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
             " (--prefix-column 1,2 or --format routes)"
         }
         _ if error.is_damage() && advice.lenient => " (--lenient keeps the undamaged part)",
+        _ => "",
+    }
+}
+
+/// The advice for the name of a file that is something else.
+fn not_a_path(name: &str) -> &'static str {
+    match name.split_once('=') {
+        Some((list, _)) if !list.contains('/') => {
+            " (NAME=FILE is for --routes of lookup, annotate and compile)"
+        }
+        _ if IpPrefix::parse_masked(name).is_ok() => {
+            " (the name of a file is expected; '-' reads prefixes from standard input)"
+        }
         _ => "",
     }
 }

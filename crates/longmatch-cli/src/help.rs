@@ -385,11 +385,12 @@ Exit codes: 0 done, 2 bad usage or input.";
 pub const SET_DIFF: &str = "\
 Reads tables as 'lookup --routes' does: 'prefix next-hop' lines, 'ip route', 'bgpdump -m', MRT. A
 line '-prefix value' is in OLD only, '+prefix value' in NEW only; both follow each other where the
-value changed. Of several rows with the same prefix the last one counts, and the number of the
-others is printed on standard error; --duplicates join compares the cells of all rows, in any order.
+value changed. All rows of a prefix are compared, in any order, each different row once. With
+--duplicates one row of each prefix is compared, such as that of the joined cells.
 
 Examples:
   longmatch set diff old.txt new.txt
+  longmatch set diff --columns region,service ip-ranges.json new.json
   longmatch set diff --stat rib.0000.bz2 rib.0800.bz2
   ip route | longmatch set diff saved.txt -
   longmatch set diff --prefixes old-list.txt new-list.txt

@@ -9,7 +9,7 @@ use longmatch_feed::{DataLoader, Options};
 
 use crate::error::{Advice, CliError};
 use crate::families::Families;
-use crate::paths::{display_name, named};
+use crate::paths::{display_name, named, one_stdin};
 use crate::prefix_data;
 use crate::reports::print_report;
 
@@ -33,8 +33,9 @@ pub fn of(files: &[PathBuf]) -> Result<Option<Vec<(&str, &Path)>>, CliError> {
 /// by semicolons. Other columns are left out.
 ///
 /// # Errors
-/// If a list cannot be read.
+/// If a list cannot be read, or standard input was given twice.
 pub fn load(lists: &[(&str, &Path)], options: &Options) -> Result<PrefixData, CliError> {
+    one_stdin(lists.iter().map(|(_, path)| path))?;
     let advice = Advice { lenient: !options.lenient, families: false };
     let mut prefixes = BTreeMap::<IpPrefix, BTreeSet<usize>>::new();
     for (number, (_, path)) in lists.iter().enumerate() {

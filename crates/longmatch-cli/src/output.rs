@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fmt::Display;
-use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::error::CliError;
 /// Dropping the value writes the buffer and ignores errors. Call [`Write::flush`] at the end of a
 /// command, so that a full disk is reported.
 pub struct Out {
-    inner: BufWriter<StdoutLock<'static>>,
+    inner: BufWriter<Box<dyn Write>>,
     colour: bool,
 }
 
@@ -25,7 +25,12 @@ impl Out {
         let unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = env::var_os("TERM").is_some_and(|value| value == "dumb");
         let colour = stdout.is_terminal() && !unwanted && !dumb;
-        Self { inner: BufWriter::with_capacity(64 << 10, stdout), colour }
+        Self { inner: BufWriter::with_capacity(64 << 10, Box::new(stdout)), colour }
+    }
+
+    /// Standard error, for a command that writes its data to standard output.
+    pub fn stderr() -> Self {
+        Self { inner: BufWriter::new(Box::new(io::stderr())), colour: false }
     }
 
     /// Writes a value as one line of JSON.

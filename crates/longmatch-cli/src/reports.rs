@@ -33,7 +33,12 @@ pub fn print_report(name: &str, report: &Report, families: Families) {
         }
     }
     for warning in report.warnings() {
-        warn(format_args!("{name}: {warning}"));
+        // The library names its options in parentheses.
+        let options = [("duplicates", "duplicates"), ("join", "join"), ("filters", "where")];
+        let option = options.into_iter().find_map(|(noun, option)| {
+            Some(format!("{}(--{option})", warning.strip_suffix(&format!("({noun})"))?))
+        });
+        warn(format_args!("{name}: {}", option.unwrap_or(warning)));
     }
     // Routes of the main table are left out only with --ip-table; then the advice is not needed.
     if !report.other_tables.is_empty() && !report.other_tables.contains_key("main") {

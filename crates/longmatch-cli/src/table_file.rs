@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use longmatch::file::{FileRow, FileTable};
+use longmatch::file::{FileErrorKind, FileRow, FileTable};
 use longmatch::simd::Simd;
 use longmatch::{
     Answers, CompileError, Corrupt, Engine, Lookup, MemoryUsage, NextHopId, Rib, Structure, Table,
@@ -13,6 +13,9 @@ use crate::error::CliError;
 use crate::families::{CliFamily, Families};
 use crate::paths::is_stdin;
 
+/// The table of `--table`.
+const MAPPED: &str = "a compiled table";
+
 /// Opens the file of `--table`.
 ///
 /// # Errors
@@ -22,7 +25,7 @@ pub fn open(
     trust: bool,
     options: impl Iterator<Item = FileOption>,
 ) -> Result<FileTable, CliError> {
-    require_routes(options, "a compiled table")?;
+    require_routes(options, MAPPED)?;
     if is_stdin(path) {
         return Err(CliError::new("--table does not accept '-': it maps a file into memory"));
     }
@@ -30,7 +33,14 @@ pub fn open(
         true => FileTable::open_trusted(path),
         false => FileTable::open(path),
     };
-    opened.map_err(|error| CliError::file(&error))
+    opened.map_err(|error| match error.kind() {
+        FileErrorKind::NotLongmatch => CliError::input(
+            path.display(),
+            "not a table of 'longmatch compile', or a compressed one, which cannot be mapped: \
+             --routes reads both",
+        ),
+        _ => CliError::file(&error),
+    })
 }
 
 /// Refuses options of files to be read, which do not apply to a table, called `table`.
@@ -42,6 +52,10 @@ pub fn require_routes(
     table: &str,
 ) -> Result<(), CliError> {
     match options.next() {
+        Some((option @ ("--where" | "--join"), _)) if table == MAPPED => {
+            let reason = "which reads a compiled table too; --table maps it as it is";
+            Err(CliError::new(format!("{option} needs --routes, {reason}")))
+        }
         Some((option, noun)) => {
             Err(CliError::new(format!("{option} needs --routes: {table} has no {noun}")))
         }

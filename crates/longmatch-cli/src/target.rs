@@ -45,6 +45,12 @@ pub fn refuse_suffix(path: &Path, problem: &str) -> Result<(), CliError> {
     }
 }
 
+/// Whether a path on the command line is standard output: a device, pipe or file by any name.
+pub fn is_output(path: &Path) -> bool {
+    let output = stdin::output_metadata();
+    path.metadata().ok().zip(output).is_some_and(|(one, two)| is_same(&one, &two))
+}
+
 /// Whether standard output is one of the inputs: appended to it, the lines would never end.
 pub fn is_stdout<'p>(inputs: impl IntoIterator<Item = &'p Path>) -> bool {
     // Both may be one socket.

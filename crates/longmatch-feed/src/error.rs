@@ -89,7 +89,7 @@ problems! {
     Next {
         LineTooLong { limit: usize } = "the line is longer than {limit} bytes";
         Nul = "the line has a NUL byte: this is not a text file";
-        NotUtf8 = "the line is not UTF-8";
+        NotUtf8 = "the line is not UTF-8: convert the file, such as one of Latin-1 (iconv -f LATIN1 -t UTF-8)";
         Prefix { text: String, error: ParsePrefixError } =
             "'{}' is not a prefix: {error}{}", text.escape_debug(), zone(text);
         Address { text: String, advice: Option<&'static str> } =
@@ -167,6 +167,8 @@ problems! {
         Mmdb { text: String } = "the MaxMind DB cannot be read: {}", shorten(text).escape_debug();
         RecordCutOff { needed: usize, have: usize } =
             "the file is cut off: the record needs {needed} bytes and has {have}";
+        FirstRecord { needed: usize, have: usize } = "the file is cut off, or is not MRT: the first record needs \
+            {needed} bytes and has {have}; a MaxMind DB without its end looks the same";
         RecordTooLong { len: usize, limit: usize } =
             "a record of {len} bytes is over the limit of {limit}: the file is damaged here";
         CaptureCutOff { needed: usize, have: usize } =

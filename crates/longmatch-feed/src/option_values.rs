@@ -290,6 +290,8 @@ pub enum Duplicates {
     Join,
     /// None: the second row is an error.
     Error,
+    /// All of them, for a sink of routes, which gets each row of a prefix; a table keeps the last one.
+    All,
 }
 
 impl FromStr for Duplicates {

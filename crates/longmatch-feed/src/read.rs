@@ -164,7 +164,7 @@ fn reported(
     options: &Options,
     load: impl FnOnce(&mut Report) -> Result<(), FeedError>,
 ) -> Result<Report, FeedError> {
-    let mut report = Report::default();
+    let mut report = Report { is_filtered: !options.filters.is_empty(), ..Report::default() };
     match load(&mut report) {
         Ok(()) => {}
         Err(error) if options.lenient && error.is_damage() => {
@@ -330,7 +330,7 @@ fn into_store(
     store: &mut Store,
     report: &mut Report,
 ) -> Result<(), FeedError> {
-    store.duplicates = options.duplicates;
+    store.begin_input(options.duplicates);
     let whole_format = match found {
         Found::Shape(shape) => {
             report.format = shape.format;

@@ -22,6 +22,8 @@ pub struct Report {
     pub read_as: String,
     /// Whether the prefixes have no columns: the input is a list.
     pub is_list: bool,
+    /// Whether rows without the cells of [`crate::Options::filters`] are left out.
+    pub is_filtered: bool,
     /// Compression of the input.
     pub codec: Option<Codec>,
     /// Bytes of the input.
@@ -234,6 +236,9 @@ impl Report {
                 "no routes were read: records of type {kind} ({}) hold no supported routes",
                 kind::name(*kind)
             ),
+            None if self.is_filtered => {
+                "no row has the cells that are asked for (filters)".to_owned()
+            }
             None if self.format.has_routes() => "no routes were read".to_owned(),
             None => "no prefixes were read".to_owned(),
         }

@@ -17,8 +17,9 @@ pub struct CompileArgs {
     ///
     /// Any format of --format, which is detected. Plain or compressed with gzip, bzip2, zstd or
     /// xz. Of a zip or tar archive the only file of data is read, or 'FILE:MEMBER'. The table has
-    /// the columns of all files, and the rows of later files replace earlier ones. By default the
-    /// default table of lookup is taken.
+    /// the columns of all files, and the rows of later files replace earlier ones. With
+    /// NAME=FILE for each file it has the column 'list' instead: the names of all files that have
+    /// an address. By default the default table of lookup is taken.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 

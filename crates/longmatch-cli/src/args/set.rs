@@ -318,8 +318,12 @@ pub struct DiffArgs {
     /// Compare lists of prefixes without values
     ///
     /// Reads lists as the other operations of 'set' do: only the prefix of a line counts.
-    #[arg(long, verbatim_doc_comment)]
+    #[arg(long, conflicts_with_all = ["columns", "types"], verbatim_doc_comment)]
     pub prefixes: bool,
+
+    /// The columns that are compared.
+    #[command(flatten)]
+    pub columns: ColumnArgs,
 
     /// Print the numbers of differences only
     #[arg(long)]

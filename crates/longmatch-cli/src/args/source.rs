@@ -130,8 +130,8 @@ pub struct RowArgs {
 
     /// Which row of a prefix counts: last, first, join, error
     ///
-    /// By default the last. 'join' keeps the texts of all, separated by semicolons: 'S3;EC2'.
-    /// Routes replace each other.
+    /// By default the last; 'set diff' compares all. 'join' keeps the texts of all, separated by
+    /// semicolons: 'S3;EC2'. Routes replace each other.
     #[arg(long, value_name = "WHICH", add = names(DUPLICATES), verbatim_doc_comment)]
     pub duplicates: Option<Duplicates>,
 

@@ -9,14 +9,14 @@ use longmatch::table::PrefixData;
 use longmatch_feed::{DataLoader, printable};
 use serde::Serialize;
 
-use crate::args::CompileArgs;
+use crate::args::{ColumnArgs, CompileArgs};
 use crate::error::{Advice, CliError, Outcome, Status};
 use crate::families::Families;
 use crate::output::{Align, Grid, Out, bytes, plural};
 use crate::paths::{display_name, is_stdin};
 use crate::progress::Progress;
 use crate::target;
-use crate::{default_table, prefix_data};
+use crate::{default_table, lists, prefix_data};
 
 /// Runs the command.
 ///
@@ -44,6 +44,7 @@ pub fn run(args: &CompileArgs) -> Outcome {
     }
     let started = Instant::now();
     let progress = Progress::new("compiling".to_owned(), None, "routes");
+    let is_output = target::is_output(&args.output);
     let spec = FileSpec::default().answers(args.answers.into());
     let written = spec.write(&data, &args.output);
     drop(progress);
@@ -68,7 +69,8 @@ pub fn run(args: &CompileArgs) -> Outcome {
         load_seconds,
         write_seconds,
     };
-    let mut out = Out::new();
+    // The table may be in a pipe.
+    let mut out = if is_output { Out::stderr() } else { Out::new() };
     match args.json {
         true => out.json(&summary)?,
         false => summary.print(&mut out)?,
@@ -125,6 +127,15 @@ impl Written<'_> {
 /// Loads the files of the command line, or the default table.
 fn load(args: &CompileArgs) -> Result<PrefixData, CliError> {
     let options = args.columns.options(&args.read, args.families);
+    if let Some(lists) = lists::of(&args.files)? {
+        let ColumnArgs { columns, types } = &args.columns;
+        if columns.is_some() || !types.is_empty() {
+            return Err(CliError::new(
+                "--columns and --types do not apply to NAME=FILE: the only column is 'list'",
+            ));
+        }
+        return lists::load(&lists, &options);
+    }
     if !args.files.is_empty() {
         return prefix_data::load_all(&args.files, options);
     }

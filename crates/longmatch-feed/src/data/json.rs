@@ -4,7 +4,8 @@
 //! a prefix; the columns are its other members with scalars, or arrays of scalars. A prefix that is itself the element
 //! of an array is a row with the array's name; so is an address, if an array of that name has prefixes, if no other rows are
 //! found, or if the options name the array. Prefixes and ranges of `nft -j` are objects. The scalars of the objects around a row are columns too, unless an inner
-//! object has the same name. So this reads RIPEstat's answers, the lists of addresses that operators of clouds publish,
+//! object has the same name. An object that is the whole file and has its rows in other objects describes the file, not
+//! the rows: its scalars, such as the time of its publication, are left out. So this reads RIPEstat's answers, the lists of addresses that operators of clouds publish,
 //! and exports of tables.
 //!
 //! There are two passes: the first one keeps the scalars of objects around rows, which may come after the rows. It is repeated
@@ -85,7 +86,7 @@ pub(crate) fn load(
     }
     let shape = Shape::json(&first.names.columns());
     let load = Load::new(&shape, options, store, report)?;
-    let mut second = Walk { load: Some((load, &shape)), objects: 0, ..first };
+    let mut second = Walk { load: Some((load, &shape)), objects: 0, file: None, ..first };
     let end = second.documents(bytes);
     second.load.into_iter().for_each(|(load, _)| load.end());
     end
@@ -210,6 +211,8 @@ struct Walk<'a> {
     rows: u64,
     /// The scalars of objects with rows in them.
     around: HashMap<u64, Vec<(String, String)>>,
+    /// The first document and its scalars, as long as it may be the whole file.
+    file: Option<(u64, Vec<(String, String)>)>,
     /// The members of objects whose name a later member has too: the last one counts.
     replaced: HashSet<(u64, usize)>,
     /// Whether the rows are those of such a member.
@@ -223,7 +226,8 @@ impl Walk<'_> {
     fn documents(&mut self, bytes: &[u8]) -> Result<(), FeedError> {
         let mut reader = serde_json::Deserializer::from_slice(bytes);
         while reader.end().is_err() {
-            let seed = Seed { walk: &mut *self, is_row: true, list: "" };
+            self.keep_file();
+            let seed = Seed { walk: &mut *self, at: At::Document, list: "" };
             let read = seed.deserialize(&mut reader).and_then(|value| match value {
                 Value::Addresses(all) => self.addresses("", all),
                 _ => Ok(()),
@@ -285,6 +289,13 @@ impl Walk<'_> {
         self.load.is_none() && self.rows > rows
     }
 
+    /// Keeps the scalars of the first document, which is not the whole file, or is a row.
+    fn keep_file(&mut self) {
+        if let Some((number, scalars)) = self.file.take() {
+            self.keep(number, scalars);
+        }
+    }
+
     /// Keeps the scalars of an object with rows in it.
     fn keep(&mut self, number: u64, scalars: Vec<(String, String)>) {
         self.names.add_columns(&scalars);
@@ -303,6 +314,8 @@ enum Value {
     Addresses(Vec<String>),
     /// A prefix or range that is an object.
     Element(String),
+    /// An array of rows that are prefixes or addresses.
+    List,
     Other,
 }
 
@@ -312,16 +325,23 @@ impl Value {
         match self {
             Self::Scalar(text) | Self::Array(text) | Self::Element(text) => Some(text),
             Self::Addresses(all) => Some(all.join(" ")),
-            Self::Other => None,
+            Self::List | Self::Other => None,
         }
     }
+}
+
+/// The place of a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum At {
+    Document,
+    Element,
+    Member,
 }
 
 /// Visits a value, and the objects in it.
 struct Seed<'w, 'a, 'n> {
     walk: &'w mut Walk<'a>,
-    /// Whether an object here may be a row.
-    is_row: bool,
+    at: At,
     /// The name of the member that this value is.
     list: &'n str,
 }
@@ -370,7 +390,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
         let mut text = Some(String::new());
         let (mut addresses, mut is_list, mut has_others) = (Vec::new(), list == NFT_ELEMENT, false);
         while let Some(value) =
-            seq.next_element_seed(Seed { walk: &mut *walk, is_row: true, list })?
+            seq.next_element_seed(Seed { walk: &mut *walk, at: At::Element, list })?
         {
             let kind = match &value {
                 Value::Element(_) => Kind::Prefix,
@@ -400,7 +420,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
         if is_list {
             walk.names.lists.entry(list.to_owned()).or_default().has_prefixes |= !walk.muted;
             addresses.into_iter().try_for_each(|addr| walk.element(list, addr))?;
-            return Ok(Value::Other);
+            return Ok(Value::List);
         }
         Ok(match text {
             _ if !has_others && !addresses.is_empty() => Value::Addresses(addresses),
@@ -410,7 +430,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let walk = self.walk;
+        let Self { walk, at, list } = self;
         let (number, rows, muted) = (walk.objects, walk.rows, walk.muted);
         walk.objects += 1;
         walk.open.push(number);
@@ -421,11 +441,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
                 end => break end.map(drop),
             };
             walk.muted = muted || walk.replaced.contains(&(number, members.len()));
-            match map.next_value_seed(Seed {
-                walk: &mut *walk,
-                is_row: name == NFT_ELEMENT,
-                list: &name,
-            }) {
+            match map.next_value_seed(Seed { walk: &mut *walk, at: At::Member, list: &name }) {
                 Ok(value) => members.push((name, value)),
                 Err(error) => break Err(error),
             }
@@ -435,18 +451,25 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
         last_of_each_name(&mut members, |at| walk.replaced.extend([(number, at)]));
         // A lenient load takes the rows before the damage, with the scalars before it.
         if walk.has_rows_since(rows) {
-            walk.keep(number, scalars(&members));
+            let is_file = number == 0 && at == At::Document && !has_rows(&members, &walk.taken);
+            match is_file {
+                true => walk.file = Some((number, scalars(&members))),
+                false => walk.keep(number, scalars(&members)),
+            }
         }
         end?;
         if let Some(element) = nft_element(&members) {
             return Ok(Value::Element(element));
         }
         let lists: Vec<_> = members.iter().filter_map(addresses).collect();
-        let around = if lists.is_empty() { Vec::new() } else { scalars(&members) };
+        let has_rows = has_rows(&members, &walk.taken);
+        let around = if has_rows { scalars(&members) } else { Vec::new() };
         let cell = |(name, value): (String, Value)| Some((name, value.into_cell()?));
         let mut object: Vec<_> = members.into_iter().filter_map(cell).collect();
         add_origin(&mut object);
-        if self.is_row && walk.row(&object, &lists)? {
+        let is_row = at != At::Member || list == NFT_ELEMENT;
+        if is_row && walk.row(&object, &lists)? {
+            walk.keep_file();
             return Ok(Value::Other);
         }
         walk.open.push(number);
@@ -466,6 +489,15 @@ fn scalars(members: &[(String, Value)]) -> Vec<(String, String)> {
         _ => None,
     };
     members.iter().filter_map(scalar).collect()
+}
+
+/// Whether a member is an array of prefixes or addresses that are rows.
+fn has_rows(members: &[(String, Value)], taken: &HashSet<String>) -> bool {
+    members.iter().any(|(name, value)| match value {
+        Value::List => true,
+        Value::Addresses(_) => taken.contains(name),
+        _ => false,
+    })
 }
 
 /// The addresses of a member that is an array of them.

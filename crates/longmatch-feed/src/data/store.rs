@@ -69,8 +69,10 @@ pub(crate) struct Store {
     ipv4: Rib<Ipv4>,
     ipv6: Rib<Ipv6>,
     /// The row that counts of several for a prefix.
-    pub(crate) duplicates: Duplicates,
-    /// The prefixes of which a row does not count.
+    duplicates: Duplicates,
+    /// Rows before the last one of a prefix, if all are wanted.
+    earlier: Vec<(IpPrefix, NextHopId)>,
+    /// The prefixes of which a row of this input does not count.
     repeated: HashSet<IpPrefix>,
     /// The addresses, if only their set is read: then there are no prefixes and no rows.
     set: Option<ListEntries>,
@@ -155,6 +157,12 @@ impl Store {
         &self.columns
     }
 
+    /// Begins an input, of which these rows count.
+    pub(crate) fn begin_input(&mut self, duplicates: Duplicates) {
+        self.duplicates = duplicates;
+        self.repeated.clear();
+    }
+
     /// Begins a row.
     #[inline]
     pub(crate) fn begin(&mut self) {
@@ -219,6 +227,10 @@ impl Store {
         };
         match self.duplicates {
             Duplicates::Last => self.lost = true,
+            Duplicates::All => {
+                self.earlier.push((prefix, old));
+                return Ok(Inserted::Kept);
+            }
             Duplicates::First => drop(self.put(prefix, old)?),
             Duplicates::Join => {
                 let joined = self.join(old, row, limits)?;
@@ -263,9 +275,14 @@ impl Store {
             let known = joined.entry(column).or_default();
             if known.is_empty() {
                 *known = text;
-            } else if !known.split(';').any(|part| part == text) {
-                known.push(';');
-                known.push_str(&text);
+                continue;
+            }
+            // A part may be the text of joined rows.
+            for part in text.split(';') {
+                if !known.split(';').any(|one| one == part) {
+                    known.push(';');
+                    known.push_str(part);
+                }
             }
         }
         self.begin();
@@ -302,6 +319,7 @@ impl Store {
             used.fill(None);
             let ipv4 = self.ipv4.iter().map(|route| route.next_hop);
             let all = ipv4.chain(self.ipv6.iter().map(|route| route.next_hop));
+            let all = all.chain(self.earlier.iter().map(|(_, row)| *row));
             all.for_each(|id| used[id.get() as usize - 1] = Some(id));
         }
         used
@@ -318,7 +336,7 @@ impl Store {
         let is_list = self.columns.is_empty();
         let ipv4 = self.ipv4.iter().map(|route| (IpPrefix::from(route.prefix), route.next_hop));
         let ipv6 = self.ipv6.iter().map(|route| (IpPrefix::from(route.prefix), route.next_hop));
-        for (prefix, id) in ipv4.chain(ipv6) {
+        for (prefix, id) in self.earlier.iter().copied().chain(ipv4).chain(ipv6) {
             report.count_announced(prefix);
             let announced = match texts.get(id.get() as usize - 1) {
                 Some(Some(text)) if !is_list => sink.announce(prefix, text),

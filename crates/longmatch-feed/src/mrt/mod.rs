@@ -115,8 +115,10 @@ fn pass(
 /// Fills the window with the next record, header and body. `None` at the end of the stream.
 fn next_header(input: &mut Input<'_>, limit: usize) -> Result<Option<Header>, FeedError> {
     let start = input.offset();
-    let cut_off =
-        |needed: usize, have: usize| FeedError::byte(start, Problem::RecordCutOff { needed, have });
+    let cut_off = |needed: usize, have: usize| match start {
+        0 => FeedError::byte(start, Problem::FirstRecord { needed, have }),
+        _ => FeedError::byte(start, Problem::RecordCutOff { needed, have }),
+    };
     let have = input.fill(HEADER_LEN);
     let Some(head) = input.window().first_chunk::<HEADER_LEN>() else {
         // The caller reports an error of the stream, because it knows the compression.

@@ -137,6 +137,22 @@ fn compressed_databases_and_tables_load_from_files() {
     let (data, report) = load_data_path(&path, &Options::default()).unwrap();
     assert_eq!((data.table().len(), report.rows), (4, 4));
     assert!(report.codec.is_some() && report.input_bytes < report.bytes);
+    // As MaxMind publishes them.
+    let inner = dir.join("GeoLite2-City_20260101");
+    std::fs::create_dir_all(&inner).unwrap();
+    for name in ["COPYRIGHT.txt", "LICENSE.txt", "README.txt"] {
+        std::fs::write(inner.join(name), "Database and Contents Copyright (c) 2026\n").unwrap();
+    }
+    std::fs::write(inner.join("GeoLite2-City.mmdb"), cities(6, 28)).unwrap();
+    let mut tar = std::process::Command::new("tar");
+    let tar = tar.current_dir(&dir).args(["-czf", "city.tar.gz", "GeoLite2-City_20260101"]);
+    assert!(tar.status().unwrap().success());
+    for lenient in [false, true] {
+        let mut options = Options::default();
+        options.lenient = lenient;
+        let (data, report) = load_data_path(dir.join("city.tar.gz"), &options).unwrap();
+        assert_eq!((data.table().len(), report.rows, report.format), (4, 4, Format::Mmdb));
+    }
     std::fs::remove_dir_all(dir).unwrap();
 }
 

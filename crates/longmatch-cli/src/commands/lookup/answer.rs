@@ -215,6 +215,9 @@ impl Answerer {
         mut full: impl FnMut(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<Answered, E> {
         let batch = if self.is_large() { 1 } else { BATCH };
+        if let Some(name) = longmatch_feed::other_encoding(bytes).filter(|_| first) {
+            return Ok(Answered { problem: Some((1, name.to_owned())), ..Answered::default() });
+        }
         let mark = if first && bytes.starts_with(BOM) { BOM.len() } else { 0 };
         let bytes = &bytes[mark..];
         let mut answered = Answered::default();

@@ -10,7 +10,7 @@ use super::{all, output::Printed};
 use crate::args::CountArgs;
 use crate::error::{CliError, Outcome, Status};
 use crate::families::CliFamily;
-use crate::output::{Align, Grid, Out, grouped, percent, thousands};
+use crate::output::{Align, Grid, Out, grouped, thousands};
 
 /// The counts of one family.
 #[derive(Serialize)]
@@ -54,6 +54,16 @@ fn counts<F: CliFamily + Printed>(set: &AddressSet<F>) -> Counts {
     }
 }
 
+/// A share in percent, with two digits other than zero if it is small.
+fn share(percent: f64) -> String {
+    match percent {
+        0.05.. => format!("{percent:.1} %"),
+        1e-9.. => format!("{percent:.*} %", (1.0 - percent.log10().floor()) as usize),
+        0.0 => "0 %".to_owned(),
+        _ => format!("{percent:.1e} %"),
+    }
+}
+
 fn print(all: &[Counts], entries: u64, out: &mut Out) -> Result<(), CliError> {
     let mut grid = Grid::new([
         ("", Align::Left),
@@ -66,7 +76,7 @@ fn print(all: &[Counts], entries: u64, out: &mut Out) -> Result<(), CliError> {
         grid.row([
             counts.label.to_owned(),
             grouped(&counts.addresses),
-            percent(counts.share, 1.0),
+            share(100.0 * counts.share),
             thousands(counts.prefixes),
             thousands(counts.ranges),
         ]);

@@ -1,12 +1,16 @@
 //! `longmatch set diff`: the routes that differ between two tables.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::iter;
 use std::path::Path;
 
 use longmatch::set::AddressRange;
 use longmatch::table::UnionItem;
 use longmatch::{IpPrefix, Table};
-use longmatch_feed::{Duplicates, FeedError, ListEntries, Problem, Report, printable};
+use longmatch_feed::{
+    Duplicates, FeedError, ListEntries, Problem, Report, Sink, SinkError, printable,
+};
 use serde::{Serialize, Serializer};
 
 use super::input::{in_threads, pair};
@@ -14,12 +18,43 @@ use crate::args::{DiffArgs, SetReadArgs};
 use crate::error::{Advice, CliError, Outcome, Status};
 use crate::families::Families;
 use crate::input::load;
-use crate::output::{Align, Grid, Out, thousands};
+use crate::output::{Align, Grid, Out, thousands, warn};
 use crate::paths::display_name;
 use crate::reports::print_report;
 
-/// A table of routes and the texts of their values.
-type Routes = Table<Box<str>>;
+/// The texts of the rows of prefixes, or of the values of routes.
+#[derive(Default)]
+struct Rows {
+    /// The last row of each prefix.
+    last: Table<Box<str>>,
+    /// The rows before it.
+    earlier: BTreeMap<IpPrefix, Vec<Box<str>>>,
+}
+
+impl Sink for Rows {
+    fn announce(&mut self, prefix: IpPrefix, value: &str) -> Result<(), SinkError> {
+        if let Some(old) = self.last.insert_borrowed(prefix, value)? {
+            self.earlier.entry(prefix.unmapped()).or_default().push(old.clone());
+        }
+        Ok(())
+    }
+
+    fn withdraw(&mut self, prefix: IpPrefix) -> Result<(), SinkError> {
+        self.last.remove(prefix);
+        Ok(())
+    }
+}
+
+/// The two tables.
+#[derive(Default)]
+struct Tables {
+    old: Rows,
+    new: Rows,
+    /// Whether they have values, which two lists do not have.
+    with_values: bool,
+    /// Whether the values are cells of columns, all of them.
+    with_columns: bool,
+}
 
 /// Runs the operation.
 ///
@@ -27,19 +62,22 @@ type Routes = Table<Box<str>>;
 /// If a table cannot be read, or standard output not be written.
 pub fn run(args: &DiffArgs) -> Outcome {
     let files = [args.old.as_path(), args.new.as_path()];
-    let ([old, new], with_values) = match args.prefixes {
-        true => (of_lists(files, &args.read)?, false),
-        false => of_routes(files, &args.read)?,
+    let tables = match args.prefixes {
+        true => of_lists(files, &args.read)?,
+        false => of_routes(files, args)?,
     };
+    let with_values = tables.with_values;
     let families = Families::from(args.read.families);
     let is_joined = args.read.source.rows.duplicates == Some(Duplicates::Join);
     let mut counts = [ChangeCounts::default(), ChangeCounts::default()];
     let mut out = Out::new();
     let mut is_first = true;
-    for (prefix, item) in old.union(&new).filter(|(prefix, _)| families.keep(*prefix)) {
-        let (counts, change) =
-            (&mut counts[usize::from(!is_ipv4(prefix))], Change::of(item, is_joined));
-        counts.count(change);
+    let all = tables.old.last.union(&tables.new.last);
+    let all = all.filter(|(prefix, _)| families.keep(*prefix));
+    for (prefix, change) in all.flat_map(|(prefix, item)| {
+        changes(prefix, item, &tables, is_joined).map(move |change| (prefix, change))
+    }) {
+        counts[usize::from(!is_ipv4(prefix))].count(change);
         if change == Change::Same || args.stat {
             continue;
         }
@@ -58,6 +96,13 @@ pub fn run(args: &DiffArgs) -> Outcome {
         stat(&counts, args.json, &mut out)?;
     }
     out.flush()?;
+    let [same, changed] =
+        [ChangeCounts::same, ChangeCounts::changed].map(|of| counts.iter().map(of).sum::<u64>());
+    if tables.with_columns && same == 0 && changed > 1 {
+        warn(
+            "no row is the same in both tables: --columns compares only the columns that it names",
+        );
+    }
     Ok(Status::ok_if(counts.iter().all(|counts| counts.differences() == 0)))
 }
 
@@ -65,37 +110,45 @@ fn is_ipv4(prefix: IpPrefix) -> bool {
     matches!(prefix, IpPrefix::V4(_))
 }
 
-/// Loads two tables of routes at the same time; returns also whether they have values, which two lists do
-/// not have.
-fn of_routes(files: [&Path; 2], args: &SetReadArgs) -> Result<([Routes; 2], bool), CliError> {
-    let mut options = args.source.options();
-    options.default_family = args.families.only();
-    let work = |path: &Path| -> Result<(Routes, Report), FeedError> {
-        let mut table = Routes::new();
-        let report = load(path, &options, &mut table)?;
-        Ok((table, report))
+/// Loads two tables of routes at the same time.
+fn of_routes(files: [&Path; 2], args: &DiffArgs) -> Result<Tables, CliError> {
+    let DiffArgs { read, columns, .. } = args;
+    let mut options = columns.options(&read.source, read.families);
+    options.duplicates = read.source.rows.duplicates.unwrap_or(Duplicates::All);
+    let work = |path: &Path| -> Result<(Rows, Report), FeedError> {
+        let mut rows = Rows::default();
+        let report = load(path, &options, &mut rows)?;
+        Ok((rows, report))
     };
-    let (mut tables, mut lists) = ([Routes::new(), Routes::new()], Vec::new());
-    let mut with_values = false;
-    for ((result, path), table) in in_threads(&files, work)?.into_iter().zip(files).zip(&mut tables)
-    {
-        let (loaded, report) = result.map_err(|error| refused(&error, args))?;
-        print_report(&display_name(path), &report, Families::from(args.families));
-        *table = loaded;
+    let (mut tables, mut lists) = (Tables::default(), Vec::new());
+    let places = [&mut tables.old, &mut tables.new];
+    for ((result, path), rows) in in_threads(&files, work)?.into_iter().zip(files).zip(places) {
+        let (loaded, report) = result.map_err(|error| refused(&error, read))?;
+        let name = display_name(path);
+        print_report(&name, &report, Families::from(read.families));
+        *rows = loaded;
+        if report.format.has_routes() {
+            if columns.columns.is_some() {
+                let problem = "routes have no columns: leave out --columns (--value names a value)";
+                return Err(CliError::input(name, problem));
+            }
+            rows.earlier.clear();
+        }
         // An empty table goes with both.
         match report.is_list {
-            _ if table.is_empty() => {}
-            true => lists.push(display_name(path)),
-            false => with_values = true,
+            _ if rows.last.is_empty() => {}
+            true => lists.push(name),
+            false => tables.with_values = true,
         }
+        tables.with_columns |= !report.format.has_routes() && columns.columns.is_none();
     }
     match &*lists {
-        [list, ..] if with_values => {
+        [list, ..] if tables.with_values => {
             let problem =
                 "it has no values, but the other table has: --prefixes compares the prefixes only";
             Err(CliError::input(list, problem))
         }
-        _ => Ok((tables, with_values)),
+        _ => Ok(tables),
     }
 }
 
@@ -110,23 +163,50 @@ fn refused(error: &FeedError, args: &SetReadArgs) -> CliError {
 }
 
 /// Reads two lists as tables without values.
-fn of_lists(files: [&Path; 2], args: &SetReadArgs) -> Result<[Routes; 2], CliError> {
-    let mut tables = [Routes::new(), Routes::new()];
-    let [old, new] = files;
-    for (ListEntries { ipv4, ipv6, .. }, table) in
-        pair(old, new, args)?.into_iter().zip(&mut tables)
-    {
+fn of_lists([old, new]: [&Path; 2], args: &SetReadArgs) -> Result<Tables, CliError> {
+    let mut tables = Tables::default();
+    let places = [&mut tables.old, &mut tables.new];
+    for (ListEntries { ipv4, ipv6, .. }, rows) in pair(old, new, args)?.into_iter().zip(places) {
         let ipv4 = ipv4.iter().flat_map(AddressRange::prefixes).map(IpPrefix::V4);
         let ipv6 = ipv6.iter().flat_map(AddressRange::prefixes).map(IpPrefix::V6);
         for prefix in ipv4.chain(ipv6) {
-            let added = table.insert_borrowed(prefix, "");
+            let added = rows.last.insert_borrowed(prefix, "");
             added.map_err(|error| CliError::input("--prefixes", error))?;
         }
     }
     Ok(tables)
 }
 
-/// What became of a prefix.
+/// The differences of the rows of a prefix. Of different rows, in the order of their texts, each two are a change.
+fn changes<'t>(
+    prefix: IpPrefix,
+    item: UnionItem<'t, Box<str>, Box<str>>,
+    tables: &'t Tables,
+    is_joined: bool,
+) -> impl Iterator<Item = Change<'t>> {
+    let earlier = [&tables.old, &tables.new].map(|rows| rows.earlier.get(&prefix.unmapped()));
+    if let [None, None] = earlier {
+        return Some(Change::of(item, is_joined)).into_iter().chain(Vec::new());
+    }
+    let last = match item {
+        UnionItem::Left(old) => [Some(old), None],
+        UnionItem::Right(new) => [None, Some(new)],
+        UnionItem::Both(old, new) => [Some(old), Some(new)],
+    };
+    let [old, new] = [0, 1].map(|at| -> BTreeSet<&str> {
+        last[at].into_iter().chain(earlier[at].into_iter().flatten()).map(|row| &**row).collect()
+    });
+    let same = old.intersection(&new).map(|_| Change::Same);
+    let (mut removed, mut added) = (old.difference(&new), new.difference(&old));
+    let different = iter::from_fn(|| match (removed.next(), added.next()) {
+        (Some(old), Some(new)) => Some(Change::Changed(old, new)),
+        (Some(old), None) => Some(Change::Removed(old)),
+        (None, new) => new.map(|new| Change::Added(new)),
+    });
+    None.into_iter().chain(same.chain(different).collect::<Vec<_>>())
+}
+
+/// What became of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Change<'t> {
     Added(&'t str),
@@ -222,6 +302,14 @@ impl ChangeCounts {
             Change::Changed(..) => &mut self.changed,
             Change::Same => &mut self.same,
         } += 1;
+    }
+
+    fn same(&self) -> u64 {
+        self.same
+    }
+
+    fn changed(&self) -> u64 {
+        self.changed
     }
 
     fn differences(&self) -> u64 {

@@ -57,6 +57,10 @@ fn each(
     args: &SetReadArgs,
     entries: fn() -> ListEntries,
 ) -> Result<Vec<(ListEntries, Report)>, CliError> {
+    if args.source.rows.duplicates.is_some() {
+        let problem = "the operation takes the addresses of all rows: leave out --duplicates";
+        return Err(CliError::input("--duplicates", problem));
+    }
     let mut options = args.source.options();
     options.default_family = args.families.only();
     let read = |path: &Path| match is_stdin(path) {
