@@ -262,7 +262,7 @@ fn other_types_and_options_are_refused() {
         (&["--column", "ip", "--as", "f,site"], "the input has a column 'f' already, number 1"),
         (&["--column", "ip", "--compress", "gzip"], "Arrow has neither gzip, bzip2 nor xz"),
         (&["--column", "ip", "-o", "x.parquet.gz"], "Parquet and Arrow are compressed inside"),
-        (&["--column", "ip", "--as", "f"], "1 names for 2 added columns"),
+        (&["--column", "ip", "--as", "f"], "1 name for 2 added columns"),
     ];
     for (args, expected) in cases {
         let refused = error(args, &input);

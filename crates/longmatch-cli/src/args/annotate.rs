@@ -124,7 +124,8 @@ pub struct AnnotateArgs {
     /// Delimiter of cells: comma, tab, semicolon, bar, space or a character
     ///
     /// By default that of a first line 'sep=;', or the one with which the header has the
-    /// columns. Between words any number of spaces counts as one. Where a tab separates cells, quotation marks are a part of them.
+    /// columns. Between words any number of spaces counts as one. Where a tab separates cells,
+    /// quotation marks are a part of them.
     #[arg(short, long, value_name = "DELIMITER", requires = "column", add = delimiters(), verbatim_doc_comment)]
     pub delimiter: Option<Delimiter>,
 
