@@ -94,7 +94,7 @@ fn tables(words: &[OsString]) -> Vec<PathBuf> {
         let value = match word {
             // Bash divides words at '='.
             "--table" | "--routes" | "-r" => words.find(|word| *word != "="),
-            _ => attached.or_else(|| word.strip_prefix("-r")).filter(|_| !word.starts_with("--r")),
+            _ => attached.or_else(|| word.strip_prefix("-r")),
         };
         let Some(path) = value.filter(|path| !path.is_empty()) else { continue };
         let path = match (path.strip_prefix("~/"), std::env::home_dir()) {
