@@ -119,6 +119,8 @@ problems! {
             plural(*cells, "cell"), plural(*columns, "column");
         RowTooLong { limit: usize } =
             "the row is longer than {limit} bytes: look for a quotation mark that is missing";
+        StrayQuote = "the quotation mark that begins a cell here has no counterpart before a delimiter or a line end: \
+            remove it, or double each one inside of a cell";
         /// A cell in the place of a prefix is none. The error is there if it looks like a prefix.
         Cell { column: String, text: String, error: Option<ParsePrefixError> } =
             "column '{}': '{}' is not a prefix, an address or a range{}", column.escape_debug(), text.escape_debug(),
