@@ -216,7 +216,7 @@ impl<'a> Rows<'a> {
                     start = end + 1;
                 }
                 bounds.push(trimmed(text, start, text.len()));
-                if byte == b'\t' {
+                if byte == b'\t' && memchr(b'"', text.as_bytes()).is_some() {
                     bounds.iter_mut().for_each(|bounds| *bounds = without_quotes(text, *bounds));
                 }
             }
