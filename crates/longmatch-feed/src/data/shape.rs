@@ -181,7 +181,7 @@ fn is_header(rows: &[Vec<String>], kinds: &[Vec<Kind>]) -> bool {
     let (Some(row), Some((first, later))) = (rows.first(), kinds.split_first()) else {
         return false;
     };
-    match key_column(later, first.len(), None) {
+    match key_column(later, first.len(), |_| true) {
         Some(at) => !first[at].is_key() && !row.iter().any(|cell| resembles_key(cell)),
         None if later.is_empty() => !first.iter().any(|kind| kind.is_key()),
         None => !first.iter().any(|kind| kind.is_key() || *kind == Kind::Integer),
@@ -196,10 +196,10 @@ pub(crate) fn resembles_key(cell: &str) -> bool {
         && cell.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// The first column but one whose cells are all prefixes, addresses or ranges; else the first where half of
+/// The first of some columns whose cells are all prefixes, addresses or ranges; else the first where half of
 /// them are, so that the others are errors with a place.
-fn key_column(kinds: &[Vec<Kind>], width: usize, but: Option<usize>) -> Option<usize> {
-    let columns = || (0..width).filter(|at| Some(*at) != but);
+fn key_column(kinds: &[Vec<Kind>], width: usize, is: impl Fn(usize) -> bool) -> Option<usize> {
+    let columns = || (0..width).filter(|at| is(*at));
     if let Some(all) = columns().find(|at| is_all(kinds, *at, Kind::is_key)) {
         return Some(all);
     }
@@ -240,8 +240,11 @@ impl Sample<'_> {
         });
         let as_range = range.map(|(first, last)| Key::Range(first, last));
         let width = self.names.len();
-        let at =
-            key_column(self.kinds, width, length).or_else(|| key_column(self.kinds, width, None));
+        let is_other = |at: usize| {
+            self.header && matches!(known(&self.names[at]), Some(Known::Length | Known::NextHop))
+        };
+        let at = key_column(self.kinds, width, |at| !is_other(at))
+            .or_else(|| key_column(self.kinds, width, |_| true));
         let Some(at) = at else {
             // Without any row, or with integers for addresses, the names decide.
             let by_name = as_range.filter(|_| self.rows.is_empty() || fits);
