@@ -140,6 +140,7 @@ pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
             ..
         }
         | Problem::NetworkBits { .. } => HOST_BITS,
+        Problem::UnclearPair { .. } => " (--prefix-column)",
         Problem::RangeOrNextHop { .. } | Problem::LengthOrNextHop { .. } => {
             " (--prefix-column 1,2 or --format routes)"
         }

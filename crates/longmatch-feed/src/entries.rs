@@ -29,7 +29,7 @@ impl ListEntries {
         Self { limits: [KEPT; 2], ..Self::default() }
     }
 
-    /// Adds a prefix or a range. IPv4-mapped IPv6 addresses become IPv4.
+    /// Adds a prefix or a range. IPv4-mapped prefixes become IPv4.
     pub(crate) fn add(&mut self, found: Found) {
         match found {
             Found::Prefix(prefix) => match prefix.unmapped() {
@@ -41,12 +41,7 @@ impl ListEntries {
                     self.ipv4.extend(AddressRange::new(first, last));
                 }
                 (IpAddr::V6(first), IpAddr::V6(last)) => {
-                    match (first.to_ipv4_mapped(), last.to_ipv4_mapped()) {
-                        (Some(first), Some(last)) => {
-                            self.ipv4.extend(AddressRange::new(first, last));
-                        }
-                        _ => self.ipv6.extend(AddressRange::new(first, last)),
-                    }
+                    self.ipv6.extend(AddressRange::new(first, last));
                 }
                 _ => {}
             },

@@ -119,6 +119,11 @@ problems! {
             plural(*cells, "cell"), plural(*columns, "column");
         RowTooLong { limit: usize } =
             "the row is longer than {limit} bytes: look for a quotation mark that is missing";
+        /// A netmask is alone in the place of a prefix.
+        LoneNetmask { text: String } = "{text} is a netmask in the place of a prefix: write address/length, or name \
+            the columns of the network and its netmask for the prefix";
+        StrayQuote = "the quotation mark that begins a cell here has no counterpart before a delimiter or a line end: \
+            remove it, or double each one inside of a cell";
         /// A cell in the place of a prefix is none. The error is there if it looks like a prefix.
         Cell { column: String, text: String, error: Option<ParsePrefixError> } =
             "column '{}': '{}' is not a prefix, an address or a range{}", column.escape_debug(), text.escape_debug(),
@@ -219,6 +224,11 @@ problems! {
             columns for the prefix (1,2) if they are ranges, or the format routes", text.escape_debug();
         LengthOrNextHop { text: String } = "'{}' is a prefix with its length or a host with its next hop: write \
             address/length, name both columns for the prefix (1,2), or the format routes", text.escape_debug();
+        UnclearPair { text: String, one: String, two: String } = "'{}' is an address with the length, the mask or the \
+            end of its network, or a host with a value: name both columns for the prefix ({},{}), or the first alone \
+            if it has hosts", text.escape_debug(), one.escape_debug(), two.escape_debug();
+        Wildcard { text: String } = "'{}' is a network with a wildcard mask, or a host with a value: write \
+            address/length, or name the first column for the prefix if it has hosts", text.escape_debug();
         CarriageReturns = "the lines end with carriage returns alone, as on old Macintoshes: replace them by line \
             feeds (tr '\\r' '\\n')";
         /// A joined file has two rows with one key; the place is the second.
@@ -249,6 +259,17 @@ impl Problem {
     /// A cell is not of the type that its column is given.
     pub(crate) fn of_type(column: &str, text: &str, ty: ColumnType) -> Self {
         Self::Type { column: column.to_owned(), text: shorten(text), ty }
+    }
+
+    /// Whether two columns have several meanings.
+    pub(crate) fn is_unclear(&self) -> bool {
+        matches!(
+            self,
+            Self::RangeOrNextHop { .. }
+                | Self::LengthOrNextHop { .. }
+                | Self::UnclearPair { .. }
+                | Self::Wildcard { .. }
+        )
     }
 
     /// Whether the rest of the input can still be read.

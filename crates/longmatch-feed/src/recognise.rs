@@ -371,7 +371,8 @@ fn meaning(pairs: &[(IpAddr, &str)]) -> Meaning {
 
 /// A shape that a text may have.
 struct Candidate {
-    shape: Shape,
+    /// The shape, or the reason why its columns are unclear.
+    shape: Result<Shape, Problem>,
     /// Whether all rows have as many cells as the first, at least two.
     is_certain: bool,
 }
@@ -391,8 +392,10 @@ fn candidates<'a>(
         let rows = rows(head, cells, semicolons, options.limits.row);
         let width = rows.first()?.len();
         let even = rows.iter().filter(|row| row.len() == width).count();
-        let shape = Shape::of_rows(&rows, cells, semicolons, options).ok()?;
-        Some(Candidate { shape, is_certain: width > 1 && 10 * even >= 9 * rows.len() })
+        let shape = Shape::of_rows(&rows, cells, semicolons, options);
+        let is_possible = shape.as_ref().map_or_else(Problem::is_unclear, |_| true);
+        is_possible
+            .then_some(Candidate { shape, is_certain: width > 1 && 10 * even >= 9 * rows.len() })
     })
 }
 
@@ -401,12 +404,13 @@ fn delimited(head: &[u8], lines: &Lines<'_>, options: &Options) -> Result<Shape,
     let mut best = None;
     for found in candidates(head, lines.semicolons, options) {
         if found.is_certain {
-            return Ok(found.shape);
+            return found.shape;
         }
         // A single column is the last resort.
-        let width = found.shape.names.len();
+        let Ok(shape) = found.shape else { continue };
+        let width = shape.names.len();
         if best.as_ref().is_none_or(|best: &Shape| best.names.len() < 2 && width > 1) {
-            best = Some(found.shape);
+            best = Some(shape);
         }
     }
     match best {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use std::net::IpAddr;
+
 use longmatch::{IpPrefix, Ipv6, Prefix};
 
 use crate::codec::Codec;
@@ -120,15 +122,17 @@ impl Report {
                 }
                 prefix.unmapped().addr()
             }
-            Found::Range(first, _) => {
+            Found::Range(first, last) => {
                 self.ranges += 1;
-                first.to_canonical()
+                let is_mapped = |addr: IpAddr| addr.is_ipv6() && addr.to_canonical().is_ipv4();
+                self.mapped += u64::from(is_mapped(first) || is_mapped(last));
+                first
             }
         };
         self.rows_ipv6 += u64::from(first.is_ipv6());
     }
 
-    /// Counts a row with an IPv6 prefix that covers all IPv4-mapped addresses.
+    /// Counts the IPv6 prefix of all IPv4-mapped addresses.
     #[inline]
     fn count_mapped(&mut self, prefix: Prefix<Ipv6>) {
         const MAPPED: u128 = 0xffff << 32;

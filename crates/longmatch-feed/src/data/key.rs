@@ -1,6 +1,6 @@
 //! The prefix of a row: which cells hold it, and how.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use longmatch::{IpPrefix, ParsePrefixError};
 
@@ -33,7 +33,7 @@ impl Key {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Found {
     Prefix(IpPrefix),
-    /// The first and the last address, of one family and in order.
+    /// The first and the last address, of one family and in order. IPv4-mapped ones are IPv4.
     Range(IpAddr, IpAddr),
 }
 
@@ -125,10 +125,24 @@ fn ordered(first: IpAddr, last: IpAddr, text: impl Fn() -> String) -> Result<Fou
     } else if last < first {
         "the last address is before the first"
     } else {
-        return Ok(Found::Range(first, last));
+        let ends = [first, last].map(|addr| IpPrefix::host(addr).unmapped().addr());
+        let mapped = |n: usize| ends[n].is_ipv4() && first.is_ipv6();
+        match (mapped(0), mapped(1)) {
+            (true, true) if ends != ALL_IPV4 => return Ok(Found::Range(ends[0], ends[1])),
+            (one, other) if one == other => return Ok(Found::Range(first, last)),
+            // A range that ends with the last mapped address, or begins with the first, has all of them.
+            (true, false) if ends[0] == ALL_IPV4[0] => return Ok(Found::Range(first, last)),
+            (false, true) if ends[1] == ALL_IPV4[1] => return Ok(Found::Range(first, last)),
+            _ => {
+                "one end is among the IPv4-mapped addresses, which mean IPv4: divide it at ::ffff:0:0/96"
+            }
+        }
     };
     Err(Problem::Range { text: shorten(&text()), reason })
 }
+
+/// The first and the last IPv4 address. A range of all mapped addresses stays IPv6, as `::ffff:0:0/96` does.
+const ALL_IPV4: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V4(Ipv4Addr::BROADCAST)];
 
 /// Parses an address and its prefix length or netmask; the names of the columns are for errors.
 #[inline]
@@ -162,10 +176,29 @@ pub(crate) fn is_netmask(addr: IpAddr, netmask: IpAddr) -> bool {
     netmask_length(addr, netmask).is_some_and(|len| IpPrefix::new(addr, len).is_ok())
 }
 
-/// Whether two cells are an address and its netmask, host bits aside.
-pub(crate) fn are_netmask(addr: &str, netmask: &str) -> bool {
-    let (Ok(addr), Ok(netmask)) = (addr.parse(), netmask.parse()) else { return false };
-    netmask_length(addr, netmask).is_some()
+/// The netmask of hosts.
+pub(crate) const HOST: &str = "255.255.255.255";
+
+/// Whether a cell is a netmask, other than that of all addresses.
+pub(crate) fn is_mask(cell: &str) -> bool {
+    let mask = cell.parse::<IpAddr>().ok();
+    mask.and_then(|mask| netmask_length(mask, mask)).is_some_and(|len| len > 0)
+}
+
+/// Whether a cell is a netmask of networks, as hosts hardly are.
+#[cold]
+pub(crate) fn is_lone_mask(cell: &str) -> bool {
+    cell != HOST && is_mask(cell)
+}
+
+/// Whether the second cell is the wildcard mask of an address: its last bits are set, and not all. It is before the
+/// address, so that both are no range.
+pub(crate) fn is_wildcard(addr: &str, mask: &str) -> bool {
+    let (Ok(addr), Ok(mask)) = (addr.parse::<Ipv4Addr>(), mask.parse::<Ipv4Addr>()) else {
+        return false;
+    };
+    let bits = mask.to_bits();
+    bits > 0 && bits & bits.wrapping_add(1) == 0 && mask < addr
 }
 
 /// The prefixes of a key.
@@ -210,6 +243,7 @@ mod tests {
         assert_eq!(all(range("10.0.0.0", "10.0.0.255")), "10.0.0.0/24");
         assert_eq!(all(range("16777216", "16777471")), "1.0.0.0/24");
         assert_eq!(all(range("0", "281470681743359")).split(' ').count(), 16);
+        assert_eq!(all(range("281470681743360", "281470681743361")), "0.0.0.0/31");
         let max = u128::MAX.to_string();
         assert_eq!(all(range(&max, &max)), "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128");
         assert_eq!(all(range("0", &max)), "::/0");

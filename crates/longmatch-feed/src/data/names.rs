@@ -43,6 +43,7 @@ const FIRST: &[&str] = &[
     "fromip",
     "begin",
     "beginip",
+    "beginaddress",
     "low",
     "lower",
 ];
@@ -68,6 +69,10 @@ const LAST: &[&str] = &[
     "ipto",
     "toip",
     "lastinteger",
+    "finish",
+    "finiship",
+    "stop",
+    "stopip",
     "high",
     "upper",
 ];
@@ -84,7 +89,18 @@ const LENGTH: &[&str] = &[
     "mask",
     "subnetmask",
     "bits",
+    "genmask",
+    "maskbits",
+    "networkmask",
+    "netmasklength",
+    "networklength",
+    "subnetlength",
+    "cidrlength",
 ];
+
+/// Names of another address than the prefix.
+const NEXT_HOP: &[&str] =
+    &["nexthop", "gateway", "gatewayip", "gw", "via", "router", "peer", "hop", "dns", "nameserver"];
 
 /// A kind of column that its name shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,6 +109,7 @@ pub(crate) enum Known {
     First,
     Last,
     Length,
+    NextHop,
 }
 
 /// The kind of the column of this name.
@@ -105,6 +122,7 @@ pub(crate) fn known(name: &str) -> Option<Known> {
         () if is_in(FIRST) => Some(Known::First),
         () if is_in(LAST) => Some(Known::Last),
         () if is_in(LENGTH) => Some(Known::Length),
+        () if is_in(NEXT_HOP) => Some(Known::NextHop),
         () => None,
     }
 }

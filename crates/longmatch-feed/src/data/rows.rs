@@ -204,8 +204,10 @@ impl<'a> Rows<'a> {
                     bounds.push((start as u32, (start + word.len()) as u32));
                 }
             }
-            Cells::Delimited(Delimiter::Byte(_)) if memchr(b'"', text.as_bytes()).is_some() => {
-                return self.divide_quoted();
+            Cells::Delimited(Delimiter::Byte(byte))
+                if byte != b'\t' && memchr(b'"', text.as_bytes()).is_some() =>
+            {
+                return self.divide_quoted(byte);
             }
             Cells::Delimited(Delimiter::Byte(byte)) => {
                 let mut start = 0;
@@ -214,34 +216,53 @@ impl<'a> Rows<'a> {
                     start = end + 1;
                 }
                 bounds.push(trimmed(text, start, text.len()));
+                if byte == b'\t' && memchr(b'"', text.as_bytes()).is_some() {
+                    bounds.iter_mut().for_each(|bounds| *bounds = without_quotes(text, *bounds));
+                }
             }
         }
         Ok(())
     }
 
-    /// Divides a row with quotation marks, which may go on in the following lines.
+    /// Divides a row with quotation marks, which may go on in the following lines. If a quotation mark is one too
+    /// many, the lines after it are rows of their own.
     #[cold]
-    fn divide_quoted(&mut self) -> Result<(), RowError> {
-        let Cells::Delimited(Delimiter::Byte(delimiter)) = self.cells else { return Ok(()) };
-        let mut inside = is_open(self.row.text.as_bytes(), delimiter, false);
-        while inside {
+    fn divide_quoted(&mut self, delimiter: u8) -> Result<(), RowError> {
+        let mut quotes = Quotes { delimiter, within: Within::Start, spans: false };
+        // The number of the line in which the last open cell begins, from 0, and the end of that line.
+        let mut opened = (0, self.row.text.len());
+        let mut damage = None;
+        let mut is_stray = quotes.line(self.row.text.as_bytes());
+        while damage.is_none() && quotes.within == Within::Quoted {
             let line = match self.lines.next_line() {
-                Ok(Some(line)) if self.row.text.len() + line.len() < self.limit => line,
-                Ok(Some(_) | None) => {
-                    let error = Problem::RowTooLong { limit: self.limit };
-                    return Err(RowError::Row(self.error(error)));
-                }
+                Ok(Some(line)) => line,
+                Ok(None) => break,
                 Err(LinesError::Line(error)) => {
-                    return Err(RowError::Row(FeedError::line(self.lines.number(), error)));
+                    damage = Some(FeedError::line(self.lines.number(), error));
+                    ""
                 }
                 Err(LinesError::Io(error)) => return Err(RowError::Io(error)),
             };
             self.row.text.push('\n');
-            inside = is_open(line.as_bytes(), delimiter, true);
             self.row.text.push_str(line);
+            is_stray = quotes.line(line.as_bytes());
+            if !quotes.spans {
+                opened = ((self.lines.number() - self.number), self.row.text.len());
+            }
+            if self.row.text.len() > self.limit {
+                damage = Some(self.error(Problem::RowTooLong { limit: self.limit }));
+            }
         }
-        self.unquote();
-        Ok(())
+        if damage.is_none() && !is_stray && quotes.within != Within::Quoted {
+            self.unquote();
+            return Ok(());
+        }
+        let (line, end) = opened;
+        if end < self.row.text.len() {
+            self.lines.again(&self.row.text[end + 1..]);
+        }
+        let stray = || FeedError::line(self.number + line, Problem::StrayQuote);
+        Err(RowError::Row(damage.unwrap_or_else(stray)))
     }
 
     /// Replaces the text by its cells without quotation marks.
@@ -295,19 +316,37 @@ enum Within {
     Closed,
 }
 
-/// Whether the closing quotation mark of a cell is missing at the end of a line.
-fn is_open(line: &[u8], delimiter: u8, inside: bool) -> bool {
-    let mut within = if inside { Within::Quoted } else { Within::Start };
-    for byte in line {
-        within = match (within, *byte) {
-            (Within::Start | Within::Closed, b'"') => Within::Quoted,
-            (Within::Quoted, b'"') => Within::Closed,
-            (Within::Quoted, _) => Within::Quoted,
-            (_, byte) if byte == delimiter => Within::Start,
-            _ => Within::Plain,
-        };
+/// The quotation marks of a row, line by line.
+struct Quotes {
+    delimiter: u8,
+    within: Within,
+    /// Whether the cell began in an earlier line.
+    spans: bool,
+}
+
+impl Quotes {
+    /// Reads a line. Returns whether text follows a closing quotation mark of a cell that began in an earlier line: the
+    /// opening one is stray.
+    fn line(&mut self, line: &[u8]) -> bool {
+        self.spans = self.within == Within::Quoted;
+        for byte in line {
+            self.within = match (self.within, *byte) {
+                (Within::Start | Within::Closed, b'"') => Within::Quoted,
+                (Within::Quoted, b'"') => Within::Closed,
+                (Within::Quoted, _) => Within::Quoted,
+                (_, byte) if byte == self.delimiter => {
+                    self.spans = false;
+                    Within::Start
+                }
+                (_, byte) if self.spans && !byte.is_ascii_whitespace() => {
+                    self.within = Within::Plain;
+                    return true;
+                }
+                _ => Within::Plain,
+            };
+        }
+        false
     }
-    within == Within::Quoted
 }
 
 /// The bounds of a cell without the white space around it.
@@ -328,6 +367,15 @@ pub(crate) fn check_width<'a>(
 ) -> Result<(), Problem> {
     let fits = cells >= columns && (columns..cells).all(|at| cell(at).is_empty());
     if fits { Ok(()) } else { Err(Problem::Width { cells, columns }) }
+}
+
+/// The bounds of a cell without the quotation marks around it, if there are no others: between TABs these are data.
+#[inline]
+fn without_quotes(text: &str, (start, end): (u32, u32)) -> (u32, u32) {
+    match text.as_bytes()[start as usize..end as usize] {
+        [b'"', ref cell @ .., b'"'] if !cell.contains(&b'"') => (start + 1, end - 1),
+        _ => (start, end),
+    }
 }
 
 #[cfg(test)]
@@ -375,10 +423,17 @@ mod tests {
     }
 
     #[test]
-    fn open_quotation_marks_end_at_the_limit() {
+    fn stray_quotation_marks_take_one_row() {
         check("\"a,b", &[(1, "!")]);
         let text = format!("\"a\n{}ok,ok\n", "0123456789\n".repeat(9));
-        check(&text, &[(1, "!"), (11, "ok|ok")]);
+        let mut expected = vec![(1, "!")];
+        expected.extend((2..11).map(|number| (number, "0123456789")));
+        expected.push((11, "ok|ok"));
+        check(&text, &expected);
+        check("a,\"b\nc,d\n\ne,\"f\"\ng,h\n", &[(1, "!"), (2, "c|d"), (4, "e|f"), (5, "g|h")]);
+        check("a,\"b\nc\",\"d\ne,f\n", &[(1, "!"), (3, "e|f")]);
+        check("a,\"b\n\0\nc,d\n", &[(1, "!"), (3, "c|d")]);
+        check("a,\"b\n\" ,c\n\"d\" x,e\n", &[(1, "a|b|c"), (3, "d x|e")]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use longmatch::table::ColumnType;
 use super::join::Joins;
 use super::key::{self, Found, Key};
 use super::names;
-use super::rows::{RowError, Rows, check_width};
+use super::rows::{Cells, RowError, Rows, check_width};
 use super::shape::Shape;
 use super::store::{Inserted, Store};
 use super::types;
@@ -132,6 +132,8 @@ pub(crate) struct Load<'a> {
     /// Positions and texts of the cells that rows must have.
     filters: Vec<(usize, String)>,
     mask: bool,
+    /// Whether a netmask is no host: unless the options name the column of the prefixes.
+    refuses_masks: bool,
     limits: Limits,
     store: &'a mut Store,
     report: &'a mut Report,
@@ -150,7 +152,8 @@ impl<'a> Load<'a> {
         let kept = keep(shape, &names, options, store).map_err(whole)?;
         let filters = names::positions(&options.filters, &names).map_err(whole)?;
         let (mask, limits) = (options.mask_host_bits, options.limits);
-        Ok(Self { shape, joins, kept, filters, mask, limits, store, report })
+        let refuses_masks = matches!(shape.cells, Cells::Delimited(_)) && options.prefix.is_empty();
+        Ok(Self { shape, joins, kept, filters, mask, refuses_masks, limits, store, report })
     }
 
     /// Ends the rows.
@@ -187,7 +190,13 @@ impl<'a> Load<'a> {
     fn key(&self, rows: &impl Row) -> Result<Found, Problem> {
         let names = &self.shape.names;
         match self.shape.key {
-            Key::One(at) => key::one(rows.cell(at), self.mask, &names[at]),
+            Key::One(at) => {
+                let cell = rows.cell(at);
+                if self.refuses_masks && cell.starts_with("255.") && key::is_lone_mask(cell) {
+                    return Err(Problem::LoneNetmask { text: cell.to_owned() });
+                }
+                key::one(cell, self.mask, &names[at])
+            }
             Key::Range(first, last) => key::range(rows.cell(first), rows.cell(last)),
             Key::Length(addr, length) => key::with_length(
                 (rows.cell(addr), &names[addr]),

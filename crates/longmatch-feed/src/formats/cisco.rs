@@ -1,4 +1,4 @@
-//! Prefix lists and standard access lists of Cisco IOS.
+//! Prefix lists and standard access lists of Cisco IOS, and objects with networks of Cisco ASA.
 
 use std::collections::{BTreeMap, HashSet};
 use std::net::Ipv4Addr;
@@ -14,7 +14,8 @@ pub(super) const LISTING: Listing = Listing {
     parser: || Box::new(Cisco::default()),
 };
 
-const STANDARD: &str = "an entry of a prefix list or of a standard access list";
+const STANDARD: &str =
+    "an entry of a prefix list, of a standard access list or of an object with networks";
 const ANY: &str = "0.0.0.0/0";
 
 /// Whether the first line, comments aside, is an entry or the head of a list.
@@ -24,7 +25,10 @@ fn begins(lines: &[&str]) -> bool {
     let words: Vec<_> = words(first).take(3).collect();
     matches!(
         *words.as_slice(),
-        ["ip" | "ipv6", "prefix-list", _] | ["ip", "access-list", _] | ["access-list", _, _]
+        ["ip" | "ipv6", "prefix-list", _]
+            | ["ip", "access-list", _]
+            | ["access-list", _, _]
+            | ["object" | "object-group", "network", _]
     )
 }
 
@@ -32,6 +36,10 @@ fn begins(lines: &[&str]) -> bool {
 struct Cisco {
     /// The access list whose entries follow.
     list: String,
+    /// The object whose networks follow.
+    object: String,
+    /// The objects that networks name, and names of hosts, which are left out.
+    left_out: BTreeMap<String, u64>,
     /// The entries of access lists.
     entries: FirstMatch,
     /// The entries of prefix lists without their action: the first decides.
@@ -44,6 +52,17 @@ impl Parser for Cisco {
         let wrong = || unexpected(line, STANDARD);
         match cells.as_slice() {
             [first, ..] if first.starts_with('!') => Ok(()),
+            ["object" | "object-group", "network", name] => {
+                (self.object, self.list) = ((*name).to_owned(), String::new());
+                Ok(())
+            }
+            ["description" | "nat", ..] if !self.object.is_empty() => Ok(()),
+            [
+                word @ ("host" | "subnet" | "range" | "fqdn" | "network-object" | "group-object"),
+                network @ ..,
+            ] if !self.object.is_empty() => {
+                self.network_of_object(word, network, rows).ok_or_else(wrong)
+            }
             ["exit" | "end" | "remark", ..] | ["access-list", _, "remark", ..] => Ok(()),
             ["ip" | "ipv6", "prefix-list", _, "description", ..] => Ok(()),
             ["ip" | "ipv6", "prefix-list", list, "seq", _, entry @ ..]
@@ -51,7 +70,7 @@ impl Parser for Cisco {
                 self.prefix(list, entry, rows).ok_or_else(wrong)
             }
             ["ip", "access-list", "standard", list] => {
-                self.list = (*list).to_owned();
+                (self.object, self.list) = (String::new(), (*list).to_owned());
                 Ok(())
             }
             ["access-list", list, entry @ ..] if is_standard(list) => {
@@ -69,7 +88,9 @@ impl Parser for Cisco {
     }
 
     fn left_out(&mut self) -> BTreeMap<String, u64> {
-        self.entries.left_out()
+        let mut all = self.entries.left_out();
+        all.append(&mut self.left_out);
+        all
     }
 }
 
@@ -96,6 +117,32 @@ impl Cisco {
         if self.seen.insert([list, prefix, ge, le].map(str::to_owned)) {
             rows.row(&[prefix, list, action, ge, le]);
         }
+        Some(())
+    }
+
+    /// `host ADDRESS`, `subnet NETWORK NETMASK`, `subnet PREFIX`, `range FIRST LAST`, `network-object` before one of these or
+    /// before a network; other objects and names are left out.
+    fn network_of_object(
+        &mut self,
+        word: &str,
+        network: &[&str],
+        rows: &mut Emitted,
+    ) -> Option<()> {
+        let prefix = match (word, network) {
+            ("group-object", [_]) | ("network-object", ["object", _]) | ("fqdn", [.., _]) => {
+                *self.left_out.entry(self.object.clone()).or_default() += 1;
+                return Some(());
+            }
+            ("host", [addr]) | ("network-object", ["host", addr]) => (*addr).to_owned(),
+            ("range", [first, last]) => format!("{first}-{last}"),
+            ("subnet" | "network-object", [prefix]) if prefix.contains('/') => (*prefix).to_owned(),
+            ("subnet" | "network-object", [network, mask]) => {
+                mask.parse::<Ipv4Addr>().ok()?;
+                format!("{network}/{mask}")
+            }
+            _ => return None,
+        };
+        rows.row(&[&prefix, &self.object, "", "", ""]);
         Some(())
     }
 

@@ -60,7 +60,7 @@ pub enum Format {
     Delegated,
     /// Objects of routing registries.
     Rpsl,
-    /// Prefix lists and standard access lists of Cisco IOS.
+    /// Prefix lists and standard access lists of Cisco IOS, and networks of Cisco ASA.
     Cisco,
     /// Address lists of MikroTik RouterOS.
     MikroTik,
@@ -128,7 +128,7 @@ const FORMATS: &[FormatInfo] = &[
     listing(Format::RisWhois, &["ris-whois"], "RIS whois dumps", "`asn` (null for sets), `peers`", ris_whois::LISTING),
     listing(Format::Delegated, &["delegated"], "statistics of the registries of addresses: delegated and delegated-extended", "`registry`, `country`, `date`, `status`", delegated::LISTING),
     listing(Format::Rpsl, &["rpsl"], "objects of routing registries (RPSL): `route` and `route6`", "`origin_as`, `descr`", rpsl::LISTING),
-    listing(Format::Cisco, &["cisco"], "Cisco IOS: prefix lists, and standard access lists without the entries that never match", "`list`, `action`, `ge`, `le`", cisco::LISTING),
+    listing(Format::Cisco, &["cisco"], "Cisco: prefix lists; standard access lists, but no entries that never match; ASA objects", "`list`, `action`, `ge`, `le`", cisco::LISTING),
     listing(Format::MikroTik, &["mikrotik"], "MikroTik: `/ip firewall address-list export`", "`list`, `comment`", mikrotik::LISTING),
     listing(Format::Nginx, &["nginx"], "nginx: `geo` blocks and files they include; `allow` and `deny`; `set_real_ip_from`", "`variable`, `value`", nginx::LISTING),
     info(Format::Json, &["json", "ndjson"], "JSON, also a document a line: members of objects and elements of arrays; 'nft -j'", "the scalars of the object and of the objects around it; `list`: the name of the array"),

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 use crate::error::Problem;
 use crate::input::Input;
@@ -25,11 +25,14 @@ pub(crate) struct Lines<'a> {
     number: u64,
     /// Bytes of the window that the last line fills.
     taken: usize,
+    /// Lines that come again before the next one, and the bytes of them that are read.
+    again: String,
+    at: usize,
 }
 
 impl<'a> Lines<'a> {
     pub(crate) fn new(input: Input<'a>, limit: usize) -> Self {
-        Self { input, limit, number: 0, taken: 0 }
+        Self { input, limit, number: 0, taken: 0, again: String::new(), at: 0 }
     }
 
     /// The number of the last line, counted from 1.
@@ -41,9 +44,30 @@ impl<'a> Lines<'a> {
         &self.input
     }
 
+    /// Has the last lines that were read come again: they are a text of lines without the last line end.
+    pub(crate) fn again(&mut self, lines: &str) {
+        let rest = self.again.split_off(self.at);
+        self.again = format!("{lines}\n{rest}");
+        self.at = 0;
+        self.number -= 1 + memchr_iter(b'\n', lines.as_bytes()).count() as u64;
+    }
+
+    #[cold]
+    fn next_again(&mut self) -> &str {
+        let start = self.at;
+        let rest = &self.again[start..];
+        let len = memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+        self.at = (start + len + 1).min(self.again.len());
+        self.number += 1;
+        &self.again[start..start + len]
+    }
+
     /// Returns the next line, `None` after the last.
     #[inline]
     pub(crate) fn next_line(&mut self) -> Result<Option<&str>, LinesError> {
+        if self.at < self.again.len() {
+            return Ok(Some(self.next_again()));
+        }
         self.input.consume(self.taken);
         self.taken = 0;
         let Some(len) = self.find_end()? else { return Ok(None) };

@@ -32,4 +32,4 @@ pub(crate) use json::load as load_json;
 pub(crate) use line::{Rules, word};
 pub(crate) use lines::{BOM, Lines, LinesError};
 pub(crate) use load::load;
-pub(crate) use parse::parse;
+pub(crate) use parse::{is_length, parse};

@@ -41,7 +41,7 @@ pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, Problem
 }
 
 /// Parses `prefix next-hop`; or, if the second word is a netmask, `network netmask next-hop` or
-/// `network netmask`.
+/// `network netmask`; or `network /length`.
 #[inline]
 fn columns<'a>(
     (first, prefix): (&str, IpPrefix),
@@ -50,9 +50,14 @@ fn columns<'a>(
     rules: Rules,
 ) -> Result<Line<'a>, Problem> {
     // Most prefixes have a length: these need no test for a netmask.
-    if !first.contains('/')
-        && let Some(prefix) = masked(prefix.addr(), second, rules)?
-    {
+    if first.contains('/') {
+        return end(tail).map(|()| Line::Announce(prefix, second));
+    }
+    if is_length(second) {
+        let prefix = target(&format!("{first}{second}"), rules)?;
+        return end(tail).map(|()| Line::Own(prefix));
+    }
+    if let Some(prefix) = masked(prefix.addr(), second, rules)? {
         return match word(tail) {
             ("", _) => Ok(Line::Own(prefix)),
             (comment, _) if comment.starts_with('#') => Ok(Line::Own(prefix)),
@@ -60,6 +65,11 @@ fn columns<'a>(
         };
     }
     end(tail).map(|()| Line::Announce(prefix, second))
+}
+
+/// Whether a word is the length of a prefix, or its netmask, after a slash.
+pub(crate) fn is_length(word: &str) -> bool {
+    word.strip_prefix('/').is_some_and(|length| length.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// The prefix of an address and a netmask; `None` if the second word is a next hop instead.

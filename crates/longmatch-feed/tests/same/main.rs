@@ -56,6 +56,39 @@ fn files_and_their_beginnings() {
     }
 }
 
+/// Lists with prefixes and ranges near the IPv4-mapped addresses.
+#[test]
+fn lists_near_the_mapped_addresses() {
+    let ends =
+        [0u128, 1, 0xffff << 32, (0xffff << 32) | 0xa00_0000, (1 << 48) - 1, 1 << 48, u128::MAX];
+    let mut random = Random(8);
+    let mut read = 0;
+    for _ in 0..3_000 {
+        let mut addr = || {
+            let near = ends[random.below(ends.len())];
+            let bits = match random.below(3) {
+                0 => near.wrapping_add(random.below(3) as u128).wrapping_sub(1),
+                _ => near,
+            };
+            std::net::Ipv6Addr::from_bits(bits)
+        };
+        let mut text = String::new();
+        for n in 0..3 {
+            let [first, last] = [addr(), addr()];
+            text += &match n {
+                0 => format!("{first}-{last}\n"),
+                1 => format!("{}-{}\n", first.min(last), first.max(last)),
+                _ => format!("{first}/{}\n", 90 + first.to_bits() % 39),
+            };
+        }
+        for options in options() {
+            compare(text.as_bytes(), &options);
+            read += usize::from(compare::data(text.as_bytes(), &options).is_ok());
+        }
+    }
+    assert!(read > 3_000, "{read}");
+}
+
 /// Mutations of lines. `LONGMATCH_MUTATIONS` is their number.
 #[test]
 fn mutated_lines() {
