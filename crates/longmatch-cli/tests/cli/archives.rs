@@ -107,7 +107,7 @@ fn files_are_joined_in_every_command() {
         &format!("stat -e none --json --where country_iso_code=ZZ {source}"),
         0,
         "",
-        "no prefixes were read",
+        "no row has the cells that are asked for (--where)",
     );
     check("lookup 192.0.2.1 --join a=b", 2, "", "--join");
 }
