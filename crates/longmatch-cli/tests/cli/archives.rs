@@ -73,7 +73,7 @@ fn an_archive_is_not_overwritten() {
 #[test]
 fn files_are_joined_in_every_command() {
     let source = "-r @-Blocks-IPv4.csv --join geoname_id=@-Locations-en.csv";
-    let missing = "1 key has no row in the joined file: the cells are empty (join)";
+    let missing = "1 key has no row in the joined file: the cells are empty (--join)";
     let (names, nl) =
         ("--add geoname_id,country_name", "192.0.2.1\t192.0.2.0/24\t2750405\tThe Netherlands\n");
     check(&format!("lookup {names} 192.0.2.1 {source}"), 0, nl, missing);
@@ -107,7 +107,7 @@ fn files_are_joined_in_every_command() {
         &format!("stat -e none --json --where country_iso_code=ZZ {source}"),
         0,
         "",
-        "no prefixes were read",
+        "no row has the cells that are asked for (--where)",
     );
     check("lookup 192.0.2.1 --join a=b", 2, "", "--join");
 }

@@ -451,7 +451,8 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
         last_of_each_name(&mut members, |at| walk.replaced.extend([(number, at)]));
         // A lenient load takes the rows before the damage, with the scalars before it.
         if walk.has_rows_since(rows) {
-            let is_file = number == 0 && at == At::Document && !has_rows(&members, &walk.taken);
+            let is_whole = number == 0 && at == At::Document && end.is_ok();
+            let is_file = is_whole && !has_rows(&members, &walk.taken);
             match is_file {
                 true => walk.file = Some((number, scalars(&members))),
                 false => walk.keep(number, scalars(&members)),

@@ -13,7 +13,7 @@ use super::error::FileError;
 ///
 /// It is written beside it, and renamed by [`NewFile::finish`] once the disk has it. So the path names the
 /// old file or the new one at every time, also after a failure of the power; without `finish` the old one
-/// stays. A symbolic link stays, and its target is replaced. A path that names no regular file (a device, a
+/// stays. A symbolic link stays, and its target is replaced, or made. A path that names no regular file (a device, a
 /// pipe) is written in place.
 ///
 /// ```
@@ -52,7 +52,7 @@ impl NewFile {
             let file = OpenOptions::new().write(true).open(path).map_err(failed("open it"))?;
             return Ok(Self { file, path: path.into(), replacement: None });
         }
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+        let target = fs::canonicalize(path).unwrap_or_else(|_| end_of_links(path));
         let temporary = Temporary::beside(&target)?;
         let file = match temporary.create() {
             Ok(file) => file,
@@ -100,6 +100,17 @@ impl Write for NewFile {
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
+}
+
+/// The path at the end of links, where there is no file yet.
+fn end_of_links(path: &Path) -> PathBuf {
+    let mut target = path.to_path_buf();
+    // As many as Linux follows.
+    for _ in 0..40 {
+        let Ok(link) = fs::read_link(&target) else { break };
+        target = target.with_file_name(link);
+    }
+    target
 }
 
 /// Replaces the file at a path, as [`NewFile`] does, or makes it.
