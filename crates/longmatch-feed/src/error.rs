@@ -122,6 +122,8 @@ problems! {
         /// A netmask is alone in the place of a prefix.
         LoneNetmask { text: String } = "{text} is a netmask in the place of a prefix: write address/length, or name \
             the columns of the network and its netmask for the prefix";
+        TwoMembers { text: String } = "'{}' is a network in two members of an object: write it in one (192.0.2.0/24), or \
+            name the member of the address for the prefix if it is a host", text.escape_debug();
         StrayQuote = "the quotation mark that begins a cell here has no counterpart before a delimiter or a line end: \
             remove it, or double each one inside of a cell";
         /// A cell in the place of a prefix is none. The error is there if it looks like a prefix.
