@@ -122,6 +122,8 @@ problems! {
         /// A netmask is alone in the place of a prefix.
         LoneNetmask { text: String } = "{text} is a netmask in the place of a prefix: write address/length, or name \
             the columns of the network and its netmask for the prefix";
+        TwoMembers { text: String } = "'{}' is a network in two members of an object: write it in one \
+            (192.0.2.0/24), or name the member of the address for the prefix if it is a host", text.escape_debug();
         StrayQuote = "the quotation mark that begins a cell here has no counterpart before a delimiter or a line end: \
             remove it, or double each one inside of a cell";
         /// A cell in the place of a prefix is none. The error is there if it looks like a prefix.
@@ -224,9 +226,9 @@ problems! {
             columns for the prefix (1,2) if they are ranges, or the format routes", text.escape_debug();
         LengthOrNextHop { text: String } = "'{}' is a prefix with its length or a host with its next hop: write \
             address/length, name both columns for the prefix (1,2), or the format routes", text.escape_debug();
-        UnclearPair { text: String, one: String, two: String } = "'{}' is an address with the length, the mask or the \
-            end of its network, or a host with a value: name both columns for the prefix ({},{}), or the first alone \
-            if it has hosts", text.escape_debug(), one.escape_debug(), two.escape_debug();
+        UnclearPair { text: String, columns: String } = "'{}' is an address with the length, the mask or the \
+            end of its network, or a host with a value: name both columns for the prefix ({}), or the first alone if \
+            it has hosts", text.escape_debug(), columns.escape_debug();
         Wildcard { text: String } = "'{}' is a network with a wildcard mask, or a host with a value: write \
             address/length, or name the first column for the prefix if it has hosts", text.escape_debug();
         CarriageReturns = "the lines end with carriage returns alone, as on old Macintoshes: replace them by line \

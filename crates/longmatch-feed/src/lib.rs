@@ -38,18 +38,20 @@
 //! `FILE:MEMBER`. [`Options::joins`] add the columns of other files.
 //!
 //! The column of the prefixes is the first one whose cells are prefixes, addresses or ranges. Single
-//! addresses are host prefixes. IPv4-mapped IPv6 prefixes become IPv4, except `::ffff:0:0/96`, which does not mean all
-//! IPv4 addresses. Of several rows for one prefix [`Options::duplicates`] chooses. A range replaces everything that
-//! earlier rows say about its addresses; the report counts the prefixes that this removes.
+//! addresses are host prefixes, unless another column has the lengths, netmasks or ends of their networks: a column of
+//! netmasks is one under any name; other columns are by their names; those that may have lengths, ends or other values
+//! are refused. IPv4-mapped IPv6 prefixes and ranges become IPv4, except `::ffff:0:0/96`, which does not mean all IPv4
+//! addresses, and ranges that have all of it. Of several rows for one prefix [`Options::duplicates`] chooses. A range
+//! replaces everything that earlier rows say about its addresses; the report counts the prefixes that this removes.
 //!
 //! In text, lines that begin with `#` are comments (and with `;` in lists and pyasn's tables); cells
-//! between commas, tabs, semicolons or bars may be in double quotes, which may contain delimiters, line
-//! ends and doubled quotes. Empty cells are null. A column is `u64` if all its cells are plain decimal
-//! numbers, else `i64`, else `f64`, else string; `007`, `+1` and `AS15169` are text, unless
+//! between commas, semicolons or bars may be in double quotes, which may contain delimiters, line
+//! ends and doubled quotes; between tabs quotes are data, unless they are around a whole cell. Empty cells are
+//! null. A column is `u64` if all its cells are plain decimal numbers, else `i64`, else `f64`, else string; `007`, `+1` and `AS15169` are text, unless
 //! [`Options::types`] calls for a number. All cells of a row must be there.
 //!
-//! A line of two words is a prefix and its next hop. Two addresses a line are a network and its netmask, or a host
-//! and its next hop, or the ends of a range, which three or more columns in order show; where that cannot be known
+//! A line of two words is a prefix and its next hop, or an address and `/length`. Two addresses a line are a network
+//! and its netmask, or a host and its next hop, or the ends of a range, which three or more columns in order show; where that cannot be known
 //! the input is refused. So is an address with a number that may be a length or a next hop.
 //!
 //! A sink of routes gets the prefixes of other formats in order; the next hop is the text of the columns, separated by

@@ -17,7 +17,7 @@ use std::net::IpAddr;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::key::Kind;
+use super::key::{self, Kind};
 use super::names::{Known, known};
 use super::shape::Shape;
 use super::store::Store;
@@ -180,6 +180,22 @@ struct JsonRow<'a> {
     names: &'a [String],
 }
 
+impl JsonRow<'_> {
+    /// The key and the member that has the length, the netmask or the end of its network.
+    fn partner(&self) -> Option<String> {
+        let (key, addr) = &self.object[self.key];
+        let is_partner = |(name, value): &&(String, String)| match (known(name), Kind::of(value)) {
+            (Some(Known::Length), Kind::Address) => true,
+            (Some(Known::Length), _) => key::with_length((addr, ""), (value, ""), true).is_ok(),
+            (Some(Known::Last), Kind::Address) => known(key) == Some(Known::First),
+            _ => false,
+        };
+        let has_partner = Kind::of(addr) == Kind::Address;
+        let (_, value) = self.object.iter().filter(|_| has_partner).find(is_partner)?;
+        Some(format!("{addr} {value}"))
+    }
+}
+
 impl Row for JsonRow<'_> {
     fn len(&self) -> usize {
         self.names.len()
@@ -255,7 +271,13 @@ impl Walk<'_> {
         let Some(key) = self.names.key(object, lists) else { return Ok(false) };
         let around = self.open.iter().rev().filter_map(|number| self.around.get(number));
         let around = around.map(Vec::as_slice).collect();
-        match load.row(&JsonRow { object, key, around, names: &shape.names }) {
+        let row = JsonRow { object, key, around, names: &shape.names };
+        let partner = if self.names.fixed { None } else { row.partner() };
+        let result = match partner {
+            Some(text) => Err(Problem::TwoMembers { text }),
+            None => load.row(&row),
+        };
+        match result {
             Err(error) if self.lenient && error.is_local() => load.note_damage(error),
             Err(error) => {
                 self.failure = Some(error);

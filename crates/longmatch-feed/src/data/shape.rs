@@ -332,9 +332,11 @@ impl Sample<'_> {
 
     /// The error of two columns that may be a prefix.
     fn unclear(&self, one: usize, two: usize) -> Problem {
-        let named =
-            |at: usize| if self.header { self.names[at].clone() } else { (at + 1).to_string() };
-        Problem::UnclearPair { text: self.text(one, two), one: named(one), two: named(two) }
+        let columns = match self.header {
+            true => format!("{},{}", self.names[one], self.names[two]),
+            false => format!("{},{}", one + 1, two + 1),
+        };
+        Problem::UnclearPair { text: self.text(one, two), columns }
     }
 
     /// The cells of the first row.
