@@ -36,7 +36,17 @@ fn error(ended: &Ended) -> String {
 type Rows = BTreeMap<IpPrefix, String>;
 
 fn rows_of_diff(file: &str) -> Result<Rows, String> {
-    let ended = run(&["set", "diff", "--json", "--value", "next-hop", "/dev/null", file]);
+    let ended = run(&[
+        "set",
+        "diff",
+        "--json",
+        "--value",
+        "next-hop",
+        "--duplicates",
+        "last",
+        "/dev/null",
+        file,
+    ]);
     if ended.code == 2 {
         return Err(error(&ended));
     }
