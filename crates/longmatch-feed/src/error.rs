@@ -233,6 +233,8 @@ problems! {
             address/length, or name the first column for the prefix if it has hosts", text.escape_debug();
         CarriageReturns = "the lines end with carriage returns alone, as on old Macintoshes: replace them by line \
             feeds (tr '\\r' '\\n')";
+        /// A joined file cannot be read.
+        Join(problem: Box<Problem>) = "{problem}";
         /// A joined file has two rows with one key; the place is the second.
         JoinKey { text: String, first: u64 } =
             "the key '{}' has a row in line {first} already: remove one of them", text.escape_debug();

@@ -1,7 +1,6 @@
 //! The report of a load.
 
 use std::collections::BTreeMap;
-
 use std::net::IpAddr;
 
 use longmatch::{IpPrefix, Ipv6, Prefix};

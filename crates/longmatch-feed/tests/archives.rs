@@ -143,6 +143,7 @@ fn other_archives_are_refused_with_the_reason() {
         (tar(&[(b'0', "a", TEXT), (b'0', "b", TEXT)]), "2 files of data: name one"),
         (tar(&[(b'5', "a", b"")]), "has no files"),
         (tar(&[(b'S', "a", TEXT)]), "a sparse file"),
+        (tar(&[(b'x', "", b"22 GNU.sparse.major=1\n"), (b'0', "a", TEXT)]), "a sparse file"),
         (tar(&[(b'0', "a", &gzip)]), "gzip data inside tar data"),
     ];
     for (file, text) in refused {

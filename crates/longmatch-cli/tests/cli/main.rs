@@ -1,7 +1,6 @@
 //! Runs the built binary as users do: these tests hold the behaviour that scripts rely on.
 
 mod annotate;
-mod archives;
 mod common;
 mod forward;
 mod matrix;

@@ -20,7 +20,7 @@ macro_rules! pages {
 }
 
 pages! {
-    annotate_csv, annotate_json, annotate_text, auto, compile, compile_engines, default_table, install, limits,
+    annotate_csv, annotate_json, annotate_text, archives, auto, compile, compile_engines, default_table, install, limits,
     limits_rows, load, lookup, lookup_columns, lookup_prefix, measure, output_files, replay, report, report_counted, set,
     set_covered, set_diff, set_dump, set_forms, stat, traffic, usage,
     #[cfg(target_os = "linux")] full_disk, #[cfg(target_os = "linux")] forward,

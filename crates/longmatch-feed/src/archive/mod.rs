@@ -123,8 +123,9 @@ fn choose(names: &[String], wanted: Option<&str>) -> Result<usize, FeedError> {
     if let ([one], _) | (_, Some(one)) = (&*numbers, exact.as_ref()) {
         return Ok(*one);
     }
-    let all = names.iter().take(MAX_NAMES).map(|name| printable(name).into_owned());
-    let more = names.len().checked_sub(MAX_NAMES + 1).map(|n| format!("{} more", n + 1));
+    let possible = if numbers.is_empty() { (0..names.len()).collect() } else { numbers.clone() };
+    let all = possible.iter().take(MAX_NAMES).map(|at| printable(&names[*at]).into_owned());
+    let more = possible.len().checked_sub(MAX_NAMES + 1).map(|n| format!("{} more", n + 1));
     let all = all.chain(more).collect::<Vec<_>>().join(", ");
     let name_one = "name one, as FILE:MEMBER, or unpack it";
     Err(refused(match (wanted, numbers.len()) {

@@ -91,7 +91,7 @@ fn skip(input: &mut Input<'_>, size: u64) -> io::Result<()> {
 
 /// Reads the headers before the data of the next file; `None` at the end of the archive.
 fn next(input: &mut Input<'_>) -> io::Result<Option<TarFile>> {
-    let (mut long, mut long_size) = (None, None);
+    let (mut long, mut long_size, mut sparse) = (None, None, false);
     loop {
         if input.fill(BLOCK) < BLOCK {
             return Err(cut_off(input));
@@ -114,19 +114,19 @@ fn next(input: &mut Input<'_>) -> io::Result<Option<TarFile>> {
                     match &*key {
                         "path" => long = Some(value),
                         "size" => long_size = value.parse().ok(),
-                        _ => {}
+                        key => sparse |= key.starts_with("GNU.sparse."),
                     }
                 }
             }
             kind @ (b'0' | 0 | b'7' | b'S') => {
                 let name = long.take().unwrap_or_else(|| short_name(&block));
                 let size = long_size.unwrap_or(size);
-                return Ok(Some(TarFile { name, size, sparse: kind == b'S' }));
+                return Ok(Some(TarFile { name, size, sparse: sparse || kind == b'S' }));
             }
             // Links and folders have no data; others, such as attributes of all members, are skipped.
             kind => {
                 skip(input, if (b'1'..=b'6').contains(&kind) { 0 } else { size })?;
-                (long, long_size) = (None, None);
+                (long, long_size, sparse) = (None, None, false);
             }
         }
     }

@@ -43,7 +43,11 @@ impl Joins {
         for join in &options.joins {
             let at = names::resolve(&join.column, names).map_err(whole)?;
             let name = join.path.display().to_string();
-            let rows = Side::read(join, options).map_err(|error| error.named(Some(&name)))?;
+            // A lenient load needs the whole file, too: otherwise cells would be empty without a word.
+            let refused = |FeedError { place, problem, .. }| {
+                FeedError::at(place, Problem::Join(Box::new(problem))).named(Some(&name))
+            };
+            let rows = Side::read(join, options).map_err(refused)?;
             let first = names.len();
             names.extend_from_slice(&rows.names);
             *names = names::of_header(names);

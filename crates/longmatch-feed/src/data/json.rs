@@ -70,8 +70,8 @@ pub(crate) fn load(
         }
     };
     let mut first = walk(names.clone(), taken)?;
-    let taken = first.names.taken();
-    if !taken.is_subset(&first.taken) {
+    let taken = &first.taken | &first.names.taken();
+    if taken.len() > first.taken.len() {
         first = walk(names, taken)?;
     }
     let lists = first

@@ -45,22 +45,28 @@ pub fn check(
         }
         Format::Text(regexes) if args.adds() => {
             let is_object = first.starts_with(b"{") && scanned().is_ok();
-            let advice = if is_object {
+            let (is_sure, advice) = if is_object {
                 let keys = keys(first).join(", ");
-                format!(
-                    "is NDJSON: name the field with the address with --field; the first line has: {keys}"
+                (
+                    true,
+                    format!(
+                        "is NDJSON: name the field with the address with --field; the first line has: {keys}"
+                    ),
                 )
             } else if let Some(comments) = log(bytes) {
                 let names = comments.names().join(", ");
-                format!(
-                    "is a log with a header: name the column with the address with --column; it has: {names}"
+                (
+                    true,
+                    format!(
+                        "is a log with a header: name the column with the address with --column; it has: {names}"
+                    ),
                 )
             } else if let Some((kind, column)) = csv_column(bytes) {
-                format!("looks like {kind}: --column {column} adds cells to its rows")
+                (false, format!("looks like {kind}: --column {column} adds cells to its rows"))
             } else {
                 return Ok(());
             };
-            if regexes.is_empty() && !advice.starts_with("looks") {
+            if is_sure && regexes.is_empty() {
                 return failed(&format!("the input {advice}"));
             }
             let name = printable(name);
