@@ -1,11 +1,12 @@
 //! Values that completions offer beside those that clap knows: names that are parsed from text, and the columns of the
 //! tables that the completed line names.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 use longmatch::file::FileTable;
+use longmatch::table::Column;
 use longmatch_feed::{DataLoader, Options};
 
 use crate::default_table;
@@ -32,7 +33,7 @@ pub fn columns() -> ArgValueCandidates {
 
 /// `column=type`: the columns, and the types after the equals sign.
 pub fn column_types() -> ArgValueCompleter {
-    ArgValueCompleter::new(|current: &std::ffi::OsStr| {
+    ArgValueCompleter::new(|current: &OsStr| {
         let Some(current) = current.to_str() else { return Vec::new() };
         let all: Vec<_> = match current.rsplit_once('=') {
             Some((column, _)) => {
@@ -64,7 +65,7 @@ fn column_names() -> Vec<String> {
     names
 }
 
-fn of(columns: &[longmatch::table::Column]) -> Vec<String> {
+fn of(columns: &[Column]) -> Vec<String> {
     columns.iter().map(|column| column.name.to_string()).collect()
 }
 
