@@ -309,7 +309,7 @@ Examples:
   longmatch set intersect ours.txt blocklist.txt
   longmatch set intersect --json a.txt b.txt | jq -r .prefix
 
-Exit codes: 0 done, also without such an address, 2 bad usage or input.";
+Exit codes: 0 done, even without such an address, 2 bad usage or input.";
 
 /// Text after the options of `longmatch set difference`.
 pub const SET_DIFFERENCE: &str = "\
@@ -317,7 +317,7 @@ Examples:
   longmatch set difference blocklist.txt allowed.txt
   longmatch set difference all.txt a.txt b.txt
 
-Exit codes: 0 done, also if no address is left, 2 bad usage or input.";
+Exit codes: 0 done, even if no address is left, 2 bad usage or input.";
 
 /// Text after the options of `longmatch set complement`.
 pub const SET_COMPLEMENT: &str = "\

@@ -33,7 +33,9 @@ impl Failure for CompileError {
         match self {
             Self::NextHopTooLarge { id, limit, .. } => {
                 let (id, limit) = (thousands((*id).into()), thousands((*limit).into()));
-                format!("the table numbers next hops up to {id}, the engine up to {limit}: {OTHER}")
+                format!(
+                    "the table has next-hop ids up to {id}; the engine supports ids up to {limit}: {OTHER}"
+                )
             }
             Self::TooMany { what, limit, .. } => {
                 format!("the table needs more than {} {what}: {OTHER}", thousands(*limit))
@@ -101,8 +103,7 @@ impl Failure for ReplayError {
                 format!("update {}: {}", thousands(*number), error.reason())
             }
             Self::Update { number, error: UpdateError::Retired { bytes, limit } } => format!(
-                "update {}: readers keep {} of the table from being used again, and {} is the \
-                 most: use fewer --readers",
+                "update {}: readers hold {} of retired memory; the limit is {}: use fewer --readers",
                 thousands(*number),
                 output::bytes(*bytes as u64),
                 output::bytes(*limit as u64),
@@ -249,7 +250,7 @@ mod tests {
             let found = found.unwrap();
             assert_eq!((&found.value[..], attempts), ("dxr:hops=k", 3));
             let wanted = "IPv4: dxr:hops=k replaces dxr: \
-                          the table numbers next hops up to 69,938, the engine up to 65,535";
+                          the table has next-hop ids up to 69,938; the engine supports ids up to 65,535";
             assert_eq!(found.note, named.then(|| wanted.to_owned()));
         }
         assert_eq!(widened("dxr:d=18", true, "dxr:d=18:wide").0.unwrap().value, "dxr:d=18:wide");

@@ -147,7 +147,7 @@ problems! {
         TrailingBytes { bytes: usize } = "bytes after the last field: {bytes}";
         NoPeerIndex = "a RIB record before any peer index table";
         PeerOutOfRange { index: u16, peers: usize } =
-            "peer index {index} is beyond the peer index table, whose length is {peers}";
+            "peer index {index} is beyond the peer index table of {peers} peers";
         PrefixLength { len: u8, max: u8 } = "prefix length {len} is greater than {max}";
         Family { afi: u16 } = "address family {afi} is neither IPv4 nor IPv6";
         NoNextHop = "the route has no next hop";

@@ -74,9 +74,9 @@ pub struct AnnotateArgs {
 
     /// Take every address; add the values of the first that matches
     ///
-    /// That is every one of a line, cell or array, or every match of --regex; so do --match and
-    /// --no-match with lines of text. By default the first address of a line of text counts, and
-    /// each of several addresses 'a, b' in a cell or array gets an answer.
+    /// Every address of a line, cell or array is looked up, or every match of --regex. --match
+    /// and --no-match do so with lines of text. By default the first address of a line is looked
+    /// up, and each address of a list 'a, b' in a cell or array has an answer of its own.
     #[arg(long, verbatim_doc_comment)]
     pub any: bool,
 

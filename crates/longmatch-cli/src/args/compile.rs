@@ -16,8 +16,9 @@ pub struct CompileArgs {
     /// Load prefixes from FILE, '-' for standard input; may be repeated
     ///
     /// Any format of --format, which is detected. Plain or compressed with gzip, bzip2, zstd or
-    /// xz. Of a zip or tar archive the only file of data is read, or 'FILE:MEMBER'. The table has
-    /// the columns of all files, and the rows of later files replace earlier ones. With
+    /// xz. A zip or tar archive is read if it has one file of data; 'FILE:MEMBER' names one of
+    /// several. The table has the columns of all files, and the rows of later files replace
+    /// earlier ones. With
     /// NAME=FILE for each file it has the column 'list' instead: the names of all files that have
     /// an address. By default the default table of lookup is taken.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
@@ -63,8 +64,8 @@ pub struct CompileArgs {
 pub struct ColumnArgs {
     /// Columns to keep, by name or number: 'asn,country' [default: all]
     ///
-    /// The table has them in this order. 'column=name' renames a column: '3=asn'. An empty
-    /// list makes a set of prefixes.
+    /// They come in this order. 'column=name' renames a column: '3=asn'. With an empty list only
+    /// the prefixes are left.
     #[arg(long, value_name = "LIST", value_delimiter = ',', num_args = 1, add = columns(), verbatim_doc_comment)]
     pub columns: Option<Vec<String>>,
 

@@ -57,7 +57,7 @@ pub struct LookupArgs {
     #[arg(long, verbatim_doc_comment)]
     pub skip_invalid: bool,
 
-    /// Exit with 0 also if a query has no match
+    /// Exit 0 even if a query has no match
     #[arg(long)]
     pub exit_zero: bool,
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum, value_parser};
+use clap::{Arg, Args, Subcommand, ValueEnum, value_parser};
 use longmatch::IpPrefix;
 
 use super::compile::ColumnArgs;
@@ -21,28 +21,28 @@ pub struct SetArgs {
 #[derive(Subcommand, Debug)]
 pub enum SetCommand {
     /// Print the smallest set of prefixes that covers exactly these addresses
-    #[command(after_help = help::SET_AGGREGATE)]
+    #[command(after_help = help::SET_AGGREGATE, mut_arg("duplicates", hidden))]
     Aggregate(AggregateArgs),
     /// Print the addresses that any list has
-    #[command(after_help = help::SET_UNION)]
+    #[command(after_help = help::SET_UNION, mut_arg("duplicates", hidden))]
     Union(CombineArgs<1>),
     /// Print the addresses common to all lists
-    #[command(after_help = help::SET_INTERSECT)]
+    #[command(after_help = help::SET_INTERSECT, mut_arg("duplicates", hidden))]
     Intersect(CombineArgs<2>),
     /// Print the addresses of the first list that no other list has
-    #[command(after_help = help::SET_DIFFERENCE)]
+    #[command(after_help = help::SET_DIFFERENCE, mut_arg("duplicates", hidden))]
     Difference(CombineArgs<2>),
     /// Print the addresses that no list has
-    #[command(after_help = help::SET_COMPLEMENT)]
+    #[command(after_help = help::SET_COMPLEMENT, mut_arg("duplicates", hidden))]
     Complement(ComplementArgs),
     /// Print pairs of prefixes, one of each list, where one covers the other
-    #[command(after_help = help::SET_OVERLAPS)]
+    #[command(after_help = help::SET_OVERLAPS, mut_arg("duplicates", hidden))]
     Overlaps(OverlapsArgs),
     /// Print the prefixes of a list, and how much of each another list covers
-    #[command(after_help = help::SET_COVERED)]
+    #[command(after_help = help::SET_COVERED, mut_arg("duplicates", hidden))]
     Covered(CoveredArgs),
     /// Count the addresses that each two of the lists share
-    #[command(after_help = help::SET_MATRIX)]
+    #[command(after_help = help::SET_MATRIX, mut_arg("duplicates", hidden))]
     Matrix(MatrixArgs),
     /// Print the prefixes of files of any format with all their columns
     #[command(after_help = help::SET_DUMP)]
@@ -51,11 +51,16 @@ pub enum SetCommand {
     #[command(after_help = help::SET_DIFF)]
     Diff(DiffArgs),
     /// Print the addresses of the lists in prefixes of one length
-    #[command(after_help = help::SET_SPLIT)]
+    #[command(after_help = help::SET_SPLIT, mut_arg("duplicates", hidden))]
     Split(SplitArgs),
     /// Count the addresses of the lists
-    #[command(after_help = help::SET_COUNT)]
+    #[command(after_help = help::SET_COUNT, mut_arg("duplicates", hidden))]
     Count(CountArgs),
+}
+
+/// An option that does not apply to sets of addresses; it is refused with the reason.
+fn hidden(option: Arg) -> Arg {
+    option.hide(true)
 }
 
 /// How lists are read: common to all operations.

@@ -22,9 +22,10 @@ pub struct SourceArgs {
     /// Load prefixes from FILE, '-' for standard input; may be repeated
     ///
     /// Any format of --format, which is detected. Plain or compressed with gzip, bzip2, zstd or
-    /// xz. Of a zip or tar archive the only file of data is read, or 'FILE:MEMBER'. Rows of later
-    /// files replace earlier ones. By default lookup, annotate and compile take
-    /// the default table (AS and name), and other commands the embedded routing tables.
+    /// xz. A zip or tar archive is read if it has one file of data; 'FILE:MEMBER' names one of
+    /// several. Rows of later files replace earlier ones. By default lookup, annotate and compile
+    /// take the default table (AS and name), forward the routes of the kernel, and other commands
+    /// the embedded routing tables.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 
@@ -95,9 +96,10 @@ pub struct RowArgs {
     /// Add columns of another file, by the cell of COLUMN; may be repeated
     ///
     /// 'geoname_id=GeoLite2-City-Locations-en.csv' adds the names of countries and cities to
-    /// Blocks. FILE is text with a row of names; 'COLUMN:KEY=FILE' if it names the column KEY.
-    /// --where, --add and later --join know the new columns. They are empty where FILE has no
-    /// such row; the cells without one are counted.
+    /// Blocks. The first row of FILE has the names of its columns; 'COLUMN:KEY=FILE' if the two
+    /// files name the column differently. The new columns are there for --where, later --join
+    /// and all options that name columns. Where FILE lacks the cell they are empty, and the
+    /// number of such cells is reported.
     #[arg(long = "join", value_name = "COLUMN=FILE", verbatim_doc_comment)]
     pub joins: Vec<Join>,
 

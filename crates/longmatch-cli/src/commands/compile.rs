@@ -25,9 +25,7 @@ use crate::{default_table, lists, prefix_data};
 /// is not a prefix; if the file cannot be written.
 pub fn run(args: &CompileArgs) -> Outcome {
     if is_stdin(&args.output) {
-        return Err(CliError::new(
-            "--output does not accept '-': a table is a file that is mapped",
-        ));
+        return Err(CliError::new("--output does not accept '-': the table is mapped from a file"));
     }
     target::refuse_suffix(
         &args.output,

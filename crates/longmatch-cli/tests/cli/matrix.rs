@@ -104,6 +104,8 @@ fn every_command_reads_every_file_alike() {
         }
         whole_tables(file, &rows);
         if let (Ok(rows), Ok(_)) = (&rows, &compiled) {
+            // A compiled table is a format, too.
+            assert_eq!(rows_of_diff(&table).as_ref(), compiled.as_ref(), "{file}, compiled");
             answered += addresses_of(file, &table, rows);
         }
     }
@@ -120,15 +122,22 @@ fn numbers(value: &str) -> String {
 /// Commands on whole tables and sets.
 fn whole_tables(file: &str, rows: &Result<Rows, String>) {
     let set = run(&["set", "aggregate", file]);
-    let union = run(&["set", "union", file]);
-    assert_eq!((set.code, &set.stdout), (union.code, &union.stdout), "{file}");
+    for (operation, other) in
+        [("union", file), ("intersect", file), ("difference", "/dev/null"), ("count", "")]
+    {
+        let files = [file, other].into_iter().filter(|file| !file.is_empty());
+        let ended = run(&["set", operation].into_iter().chain(files).collect::<Vec<_>>());
+        assert_eq!(ended.code, set.code, "{file} {operation}: {}", ended.stderr);
+        assert!(operation == "count" || ended.stdout == set.stdout, "{file} {operation}");
+    }
+    let dump = run(&["set", "dump", "--csv", file]);
     let stat = run(&["stat", "-e", "none", "--json", "-r", file]);
     let verify =
         run(&["verify", "-e", "radix", "--quick", "--simd", "portable", "--json", "-r", file]);
     let is_update = set.stderr.contains("updates of routes");
     match rows {
         Err(problem) => {
-            for ended in [&set, &stat, &verify] {
+            for ended in [&set, &stat, &verify, &dump] {
                 assert!(
                     is_update || error(ended) == *problem,
                     "{file}: {} and {problem}",
@@ -144,6 +153,12 @@ fn whole_tables(file: &str, rows: &Result<Rows, String>) {
             assert_eq!(stat.stdout.lines().map(routes).sum::<u64>(), rows.len() as u64, "{file}");
             assert!(rows.is_empty() || verify.code == 0, "{file}: {}", verify.stderr);
             if !is_update {
+                let dumped =
+                    dump.stdout.lines().skip(1).map(|line| line.split(',').next().unwrap());
+                let dumped: BTreeSet<IpPrefix> =
+                    dumped.filter_map(|prefix| prefix.parse().ok()).collect();
+                assert!(rows.keys().all(|prefix| dumped.contains(prefix)), "{file}, dumped");
+                assert_eq!(dumped.len(), rows.len(), "{file}, dumped");
                 let printed = set.stdout.lines().map(|line| line.parse::<IpPrefix>().unwrap());
                 assert_eq!(addresses(printed), addresses(rows.keys().copied()), "{file}");
             }

@@ -40,7 +40,7 @@ pub enum Format {
     Csv,
     /// One prefix, address or range a line.
     List,
-    /// A prefix and a text of several words a line.
+    /// A prefix and a text with spaces a line.
     Text,
     /// The text of the Python package pyasn.
     PyAsn,
@@ -118,7 +118,7 @@ impl fmt::Debug for Listing {
 const FORMATS: &[FormatInfo] = &[
     info(Format::Csv, &["csv", "tsv", "delimited"], "text with cells between commas, tabs, semicolons, bars or spaces", "those of the header, those of a geofeed (`country`, `region`, `city`, `postal_code`), else `column2` ..."),
     info(Format::List, &["list"], "a prefix, address or range a line", "none: a set"),
-    info(Format::Text, &["text", "texts"], "a prefix and a text of several words a line", "`value`: the rest of the line"),
+    info(Format::Text, &["text", "texts"], "a prefix and a text with spaces a line", "`value`: the rest of the line"),
     info(Format::PyAsn, &["pyasn"], "tables of pyasn", "`asn`"),
     info(Format::Pfx2As, &["pfx2as"], "CAIDA's prefix to AS mappings (pfx2as)", "`asn`"),
     listing(Format::Netstat, &["netstat"], "'netstat -rn' and 'route -n' of Linux, BSD and macOS", "`next_hop`: the gateway, the interface, or `unreachable`, `reject`, `blackhole`", netstat::LISTING),

@@ -59,9 +59,8 @@
 //!    | Spider | an entry, one more for each 8 bits below | 3 | 15 |
 //! 6. A failed commit leaves routes and table as they were after the last successful one.
 //! 7. When no reader is online, all retired memory can be reused: [`Writer::reclaim`] returns 0.
-//! 8. A reader that panics, is leaked with its guard or outlives the writer does no harm, with one
-//!    exception: a reader that is leaked with a guard, or holds one for ever, blocks the reuse of
-//!    retired memory.
+//! 8. A reader may panic or outlive the writer. A guard that is leaked, or held for ever, blocks the
+//!    reuse of retired memory.
 //!
 //! Compiling an engine again takes time. `Batcher` (with the feature `std`) commits in its own
 //! thread, one batch at a time, at least an interval apart; changes that arrive meanwhile go into

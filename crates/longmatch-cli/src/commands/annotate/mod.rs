@@ -89,7 +89,7 @@ fn check(args: &AnnotateArgs) -> Result<(), CliError> {
     }
     for (option, name) in [("--prefix-as", &args.prefix_as), ("--flag", &args.flag)] {
         if let Some(name) = name.as_ref().filter(|name| name.contains(',')) {
-            let problem = "give one name without a comma; the names of several columns of addresses come before it, as in src_net";
+            let problem = "give one name without a comma; with more than one column of addresses it follows their names, as in src_net";
             let shown = printable(name);
             return Err(CliError::input(option, format_args!("'{shown}': {problem}")));
         }

@@ -63,7 +63,7 @@ impl Signals {
         self.hung_up.store(false, Ordering::Relaxed);
         if !self.reloads {
             self.reloading.store(false, Ordering::Relaxed);
-            return warn("SIGHUP: the tables are no files that can be read again: they stay");
+            return warn("SIGHUP: the tables are not files that can be read again: they stay");
         }
         let (args, plan, reloading) = (args.clone(), plan.clone(), self.reloading.clone());
         let work = move || {

@@ -81,6 +81,7 @@ fn print(all: &[Counts], entries: u64, out: &mut Out) -> Result<(), CliError> {
             thousands(counts.ranges),
         ]);
     }
-    writeln!(out, "{} entries", thousands(entries))?;
+    let noun = if entries == 1 { "entry" } else { "entries" };
+    writeln!(out, "{} {noun}", thousands(entries))?;
     grid.print(out)
 }

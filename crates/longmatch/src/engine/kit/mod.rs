@@ -66,8 +66,8 @@ pub trait Lookup<F: Family>: Send + Sync {
     /// Returns the next hop of the longest prefix that covers an address given as an integer.
     ///
     /// This is the engine's plain algorithm, inlined into the caller and compiled with the caller's
-    /// CPU features. Where those are the architecture's baseline (the default of a Rust build),
-    /// [`crate::Fib::lookup_bits`] is faster: it uses all instructions that the CPU has.
+    /// CPU features. In a baseline build (the default of Rust) use [`crate::Fib::lookup_bits`],
+    /// which selects the CPU's best instructions at run time.
     fn lookup_bits(&self, addr: F::Bits) -> Option<NextHopId>;
 
     /// Returns the next hop of the longest prefix that covers the address.

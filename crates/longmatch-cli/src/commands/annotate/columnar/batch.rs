@@ -23,7 +23,7 @@ use super::address::{AddressColumn, Parsed};
 use crate::args::AnnotateArgs;
 use crate::error::CliError;
 
-/// What to do with each batch.
+/// Options of one run, resolved: address columns, added columns, filters.
 pub struct Plan {
     columns: Vec<AddressColumn>,
     /// Names of the address columns in messages.
