@@ -124,6 +124,8 @@ problems! {
             the columns of the network and its netmask for the prefix";
         TwoMembers { text: String } = "'{}' is a network in two members of an object: write it in one \
             (192.0.2.0/24), or name the member of the address for the prefix if it is a host", text.escape_debug();
+        HiddenRow { text: String } = "the line begins with '#', as a comment does, but has the prefix {text} in its \
+            column: put its first cell between quotation marks if it is a row, or remove the line";
         StrayQuote = "the quotation mark that begins a cell here has no counterpart before a delimiter or a line end: \
             remove it, or double each one inside of a cell";
         /// A cell in the place of a prefix is none. The error is there if it looks like a prefix.
@@ -229,6 +231,11 @@ problems! {
         UnclearPair { text: String, columns: String } = "'{}' is an address with the length, the mask or the \
             end of its network, or a host with a value: name both columns for the prefix ({}), or the first alone if \
             it has hosts", text.escape_debug(), columns.escape_debug();
+        SeveralColumns { text: String, columns: Vec<String> } = "the prefix may be in one of several columns, \
+            as in '{}': name one for the prefix ({}), two for the first and the last address, or write one prefix a line", text.escape_debug(),
+            columns.join(" or ").escape_debug();
+        LoneEnd { column: String } = "column '{}' has one end of ranges, and no column is known to have the other: \
+            name both for the prefix, or '{0}' alone if it has hosts", column.escape_debug();
         Wildcard { text: String } = "'{}' is a network with a wildcard mask, or a host with a value: write \
             address/length, or name the first column for the prefix if it has hosts", text.escape_debug();
         CarriageReturns = "the lines end with carriage returns alone, as on old Macintoshes: replace them by line \
@@ -272,6 +279,8 @@ impl Problem {
             Self::RangeOrNextHop { .. }
                 | Self::LengthOrNextHop { .. }
                 | Self::UnclearPair { .. }
+                | Self::SeveralColumns { .. }
+                | Self::LoneEnd { .. }
                 | Self::Wildcard { .. }
         )
     }

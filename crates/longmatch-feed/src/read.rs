@@ -335,11 +335,11 @@ fn into_store(
         Found::Shape(shape) => {
             report.format = shape.format;
             report.read_as = shape.to_string();
-            report.is_list = shape.names.len() == 1;
+            report.is_list = (0..shape.names.len()).all(|at| shape.key.has(at));
             // The fast path has no columns.
             let plain = options.filters.is_empty() && options.joins.is_empty();
             if store.is_set() && shape.is_list() && plain {
-                return list::load(opened, options, store, report);
+                return list::load(opened, shape.semicolons, options, store, report);
             }
             return data::text::load(opened, &shape, options, store, report);
         }

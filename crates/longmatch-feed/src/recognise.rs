@@ -11,18 +11,18 @@ use longmatch::IpPrefix;
 use crate::archive::Job;
 use crate::codec::other_encoding;
 use crate::data::key::{self, Key, Kind};
-use crate::data::rows::{Cells, RowError, Rows};
+use crate::data::rows::{Cells, RowError, Rows, check_width};
 use crate::data::shape::{Shape, resembles_key};
 use crate::data::{compiled, json, mmdb};
 use crate::decompress::explain;
-use crate::error::{FeedError, Problem};
+use crate::error::{FeedError, Problem, shorten};
 use crate::formats::Format;
 use crate::input::Input;
 use crate::mrt;
 use crate::option_values::Delimiter;
 use crate::options::Options;
 use crate::source::{Opened, Source, whole};
-use crate::text::{BOM, Rules, is_keyword, parse, type_name};
+use crate::text::{BOM, Rules, is_keyword, is_length, parse, type_name};
 
 /// Bytes of an input that decide.
 const LOOKAHEAD: usize = 64 << 10;
@@ -177,9 +177,10 @@ fn text(head: &[u8], ends: bool, options: &Options) -> Result<Found, Problem> {
     match delimited(head, &lines, options) {
         // Lines that begin with addresses are a list or routes, so that the first wrong line is the error.
         Err(Problem::UnknownText) if !semicolons && lines.begin_with_addresses() => {
-            let is_route = |line: &str| is_route_line(line) && !is_list_line(line);
+            let is_item = |line: &str| is_list_line(line, semicolons);
+            let is_route = |line: &str| is_route_line(line) && !is_item(line);
             let any = |is: &dyn Fn(&str) -> bool| lines.list.iter().any(|line| is(line));
-            Ok(match any(&is_list_line) && !any(&is_route) {
+            Ok(match any(&is_item) && !any(&is_route) {
                 true => Found::Shape(Shape::list(semicolons)),
                 false => Found::Routes(Format::Routes, has_paths(head)),
             })
@@ -249,7 +250,7 @@ impl<'a> Lines<'a> {
         let is_text = |line: &str| {
             let mut words = line.split_ascii_whitespace().map(Kind::of);
             let is_key = words.next().is_some_and(Kind::is_key);
-            is_key && words.next().is_some_and(|kind| !kind.is_key())
+            is_key && words.next().is_some_and(|kind| !kind.is_key()) && !has_spaced_length(line)
         };
         several >= 2
             && 4 * several >= self.list.len()
@@ -264,15 +265,20 @@ impl<'a> Lines<'a> {
 
     /// Whether the lines are a list: half of them, and nearly all if others are routes.
     fn are_list(&self) -> bool {
-        let list = self.list.iter().filter(|line| is_list_line(line)).count();
-        let is_route = |line: &str| is_route_line(line) && !is_list_line(line);
-        self.are(is_list_line)
+        let is_item = |line: &str| is_list_line(line, self.semicolons);
+        let list = self.list.iter().filter(|line| is_item(line)).count();
+        let is_route = |line: &str| is_route_line(line) && !is_item(line);
+        self.are(is_item)
             && (10 * list >= 9 * self.list.len() || !self.list.iter().any(|line| is_route(line)))
     }
 
     /// The format of lines of routes, unless their words have another meaning too.
     fn routes(&self, head: &[u8]) -> Result<Found, Problem> {
         let pairs: Vec<_> = self.list.iter().filter_map(|line| pair(line)).collect();
+        if let Some(text) = self.two_prefixes() {
+            let text = shorten(text);
+            return Err(Problem::SeveralColumns { text, columns: vec!["1".into(), "2".into()] });
+        }
         match meaning(&pairs) {
             _ if pairs.len() < self.list.len() => {}
             Meaning::Routes => {}
@@ -285,6 +291,20 @@ impl<'a> Lines<'a> {
         Ok(Found::Routes(Format::Routes, has_paths(head)))
     }
 
+    /// The first line with two prefixes, if a tenth of the lines have two. A prefix may be its own next hop.
+    fn two_prefixes(&self) -> Option<&'a str> {
+        let has_two = |line: &&&str| {
+            let mut words = line.split_ascii_whitespace();
+            let (first, second) = (words.next(), words.next());
+            first != second
+                && first.is_some_and(|word| Kind::of(word).is_key())
+                && second.is_some_and(|word| Kind::of(word) == Kind::Prefix)
+        };
+        let mut lines = self.list.iter().filter(has_two);
+        let first = lines.next()?;
+        (10 * (1 + lines.count()) >= self.list.len()).then_some(first)
+    }
+
     /// Whether the lines are of a kind: half of them, and the first unless it is damaged.
     fn are(&self, is: impl Fn(&str) -> bool) -> bool {
         let Some(first) = self.list.first() else { return false };
@@ -294,6 +314,11 @@ impl<'a> Lines<'a> {
     }
 }
 
+/// Whether the second word of a line begins with a slash, as a length after white space does.
+fn has_spaced_length(line: &str) -> bool {
+    line.split_ascii_whitespace().nth(1).is_some_and(|word| word == "/" || is_length(word))
+}
+
 /// Whether a line is a prefix with a text of several words.
 fn is_text_line(line: &str) -> bool {
     let rules = Rules { mask_host_bits: true, default_family: None };
@@ -301,9 +326,8 @@ fn is_text_line(line: &str) -> bool {
 }
 
 /// Whether a line is a prefix, an address or a range, perhaps with a comment.
-fn is_list_line(line: &str) -> bool {
-    let end = line.find(['#', ';']).unwrap_or(line.len());
-    Kind::of(line[..end].trim_ascii()).is_key()
+fn is_list_line(line: &str, semicolons: bool) -> bool {
+    Kind::of(line[..key::end_of_item(line, semicolons)].trim_ascii()).is_key()
 }
 
 /// Whether a line is a route, or one with a wrong netmask or without its next hop. A number and a prefix may be two columns, unless an
@@ -348,6 +372,12 @@ fn meaning(pairs: &[(IpAddr, &str)]) -> Meaning {
     let length = |(addr, second): &&(IpAddr, &str)| {
         second.parse().is_ok_and(|len| IpPrefix::new(*addr, len).is_ok())
     };
+    let is_netmask = |(addr, second): &(IpAddr, &str)| {
+        second.parse().is_ok_and(|mask| key::is_netmask(*addr, mask))
+    };
+    if pairs.iter().all(is_netmask) {
+        return Meaning::Lengths;
+    }
     match pairs.iter().filter(length).count() {
         all if all == pairs.len() && all > 1 => return Meaning::Lengths,
         some if 10 * some >= pairs.len() && some > 0 => {
@@ -391,7 +421,12 @@ fn candidates<'a>(
         let semicolons = semicolons && delimiter != Delimiter::Byte(b';');
         let rows = rows(head, cells, semicolons, options.limits.row);
         let width = rows.first()?.len();
-        let even = rows.iter().filter(|row| row.len() == width).count();
+        let fits = |row: &&Vec<String>| check_width(row.len(), width, |at| &row[at]).is_ok();
+        let even = rows.iter().filter(fits).count();
+        // Names with spaces are no columns.
+        if width > 1 && rows.len() > 1 && 2 * even < rows.len() + 1 {
+            return None;
+        }
         let shape = Shape::of_rows(&rows, cells, semicolons, options);
         let is_possible = shape.as_ref().map_or_else(Problem::is_unclear, |_| true);
         is_possible

@@ -20,6 +20,13 @@ pub(crate) enum Key {
 }
 
 impl Key {
+    /// The first of the cells.
+    pub(crate) fn first(self) -> usize {
+        match self {
+            Self::One(one) | Self::Range(one, _) | Self::Length(one, _) => one,
+        }
+    }
+
     /// Whether a cell belongs to the prefix.
     pub(crate) fn has(self, at: usize) -> bool {
         match self {
@@ -58,7 +65,7 @@ impl Kind {
             Self::Integer
         } else if cell.parse::<IpAddr>().is_ok() {
             Self::Address
-        } else if cell.contains('/') && parse_prefix(cell, true).is_ok() {
+        } else if cell.contains('/') && one_prefix(cell, true).is_ok() {
             Self::Prefix
         } else if in_cell(cell).is_some() {
             Self::Range
@@ -79,12 +86,41 @@ fn in_cell(cell: &str) -> Option<(IpAddr, IpAddr)> {
     Some((first.trim_ascii().parse().ok()?, last.trim_ascii().parse().ok()?))
 }
 
+/// Parses a prefix with its length, perhaps with white space beside the slash.
+#[inline]
+fn one_prefix(cell: &str, mask: bool) -> Result<IpPrefix, ParsePrefixError> {
+    let parsed = parse_prefix(cell, mask);
+    match cell.split_once('/') {
+        Some((addr, len)) if parsed.is_err() && cell.contains([' ', '\t']) => {
+            parse_prefix(&format!("{}/{}", addr.trim_ascii_end(), len.trim_ascii_start()), mask)
+        }
+        _ => parsed,
+    }
+}
+
+/// Finds the key of a row's cells.
+#[inline]
+pub(crate) fn find<'a>(
+    key: Key,
+    cell: impl Fn(usize) -> &'a str,
+    names: &[String],
+    mask: bool,
+) -> Result<Found, Problem> {
+    match key {
+        Key::One(at) => one(cell(at), mask, &names[at]),
+        Key::Range(first, last) => range(cell(first), cell(last)),
+        Key::Length(addr, length) => {
+            with_length((cell(addr), &names[addr]), (cell(length), &names[length]), mask)
+        }
+    }
+}
+
 /// Parses a prefix, an address or a range; `column` names the column in errors.
 #[inline]
 pub(crate) fn one(cell: &str, mask: bool, column: &str) -> Result<Found, Problem> {
     let wrong = |error| Problem::Cell { column: column.into(), text: shorten(cell), error };
     if cell.contains('/') {
-        let parsed = parse_prefix(cell, mask);
+        let parsed = one_prefix(cell, mask);
         return parsed.map(Found::Prefix).map_err(|error| wrong(Some(error)));
     }
     match cell.parse::<IpAddr>() {
@@ -199,6 +235,22 @@ pub(crate) fn is_wildcard(addr: &str, mask: &str) -> bool {
     };
     let bits = mask.to_bits();
     bits > 0 && bits & bits.wrapping_add(1) == 0 && mask < addr
+}
+
+/// The end of the text of a line in a list. A semicolon begins a comment after white space or at the end of the line,
+/// and anywhere (`semicolons`) in a file with lines that begin with one.
+#[inline]
+pub(crate) fn end_of_item(line: &str, semicolons: bool) -> usize {
+    let is_comment = |at: &usize| {
+        let (before, after) = (&line[..*at], &line[at + 1..]);
+        line.as_bytes()[*at] == b'#'
+            || semicolons
+            || before.is_empty()
+            || before.ends_with([' ', '\t'])
+            || after.trim_ascii().is_empty()
+    };
+    let mut marks = memchr::memchr2_iter(b'#', b';', line.as_bytes());
+    marks.find(is_comment).unwrap_or(line.len())
 }
 
 /// The prefixes of a key.

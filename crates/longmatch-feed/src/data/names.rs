@@ -102,6 +102,17 @@ const LENGTH: &[&str] = &[
 const NEXT_HOP: &[&str] =
     &["nexthop", "gateway", "gatewayip", "gw", "via", "router", "peer", "hop", "dns", "nameserver"];
 
+/// Names of numbers that are neither lengths of prefixes nor counts of addresses.
+const OTHER: &[&str] = &[
+    "as", "asn", "hits", "id", "level", "port", "priority", "requests", "risk", "score",
+    "severity", "ttl", "version", "vlan", "vlanid", "vrf", "weight",
+];
+
+/// Whether the name of a column shows that it has numbers of another kind than the prefix.
+pub(crate) fn is_other(name: &str) -> bool {
+    OTHER.contains(&&*plain(name))
+}
+
 /// A kind of column that its name shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Known {
@@ -112,10 +123,14 @@ pub(crate) enum Known {
     NextHop,
 }
 
+/// A name in lower case without punctuation.
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
 /// The kind of the column of this name.
 pub(crate) fn known(name: &str) -> Option<Known> {
-    let plain: String =
-        name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    let plain = plain(name);
     let is_in = |names: &[&str]| names.contains(&&*plain);
     match () {
         () if is_in(PREFIX) => Some(Known::Prefix),

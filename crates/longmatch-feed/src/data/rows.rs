@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use csv_core::ReadRecordResult;
 use memchr::{memchr, memchr_iter};
 
+use super::key::{Kind, end_of_item};
 use crate::error::{FeedError, Place, Problem};
 use crate::formats::{Emitted, Format, Parser};
 use crate::input::Input;
@@ -54,6 +55,8 @@ pub(crate) struct Rows<'a> {
     ends: Vec<usize>,
     /// The number of the row's first line.
     number: u64,
+    /// The column of the prefix, unless it is the first: a comment has no prefix there.
+    key: Option<usize>,
 }
 
 impl<'a> Rows<'a> {
@@ -85,7 +88,14 @@ impl<'a> Rows<'a> {
             unquoted: Vec::new(),
             ends: Vec::new(),
             number: 0,
+            key: None,
         }
+    }
+
+    /// Refuses comments with a prefix in this column: they may be rows.
+    pub(crate) fn check_comments(mut self, key: usize) -> Self {
+        self.key = Some(key).filter(|at| *at > 0);
+        self
     }
 
     /// The lines, with their number and the bytes received.
@@ -132,7 +142,13 @@ impl<'a> Rows<'a> {
             let text = line.trim_ascii_start();
             match text.as_bytes() {
                 [] if self.parser.is_none() => continue,
-                [b'#', ..] => continue,
+                [b'#', ..] => match hidden(text, self.cells, self.key) {
+                    None => continue,
+                    Some(prefix) => {
+                        let error = Problem::HiddenRow { text: prefix.to_owned() };
+                        return Err(RowError::Row(FeedError::line(self.number, error)));
+                    }
+                },
                 [b';', ..] if self.semicolons || self.cells == Cells::One => continue,
                 _ => {}
             }
@@ -192,7 +208,7 @@ impl<'a> Rows<'a> {
             // Its parser has emitted the cells.
             Cells::Listing(_) => {}
             Cells::One => {
-                let end = text.find(['#', ';']).unwrap_or(text.len());
+                let end = end_of_item(text, self.semicolons);
                 bounds.push(trimmed(text, 0, end));
             }
             Cells::Delimited(Delimiter::Whitespace) => {
@@ -301,6 +317,14 @@ impl<'a> Rows<'a> {
     pub(crate) fn error(&self, error: Problem) -> FeedError {
         FeedError::at(Place::Line(self.number), error)
     }
+}
+
+/// The prefix in a comment with delimiters.
+#[cold]
+fn hidden(comment: &str, cells: Cells, key: Option<usize>) -> Option<&str> {
+    let Cells::Delimited(Delimiter::Byte(delimiter)) = cells else { return None };
+    let cell = comment.split(char::from(delimiter)).nth(key?)?.trim_ascii();
+    Kind::of(cell).is_key().then_some(cell)
 }
 
 /// Where a position in a row is, as the parser of quoted cells sees it.

@@ -35,7 +35,8 @@ pub(crate) fn load(
     report: &mut Report,
 ) -> Result<(), FeedError> {
     let limits = options.limits;
-    let mut rows = Rows::new(opened.input, shape.cells, shape.semicolons, limits.row);
+    let rows = Rows::new(opened.input, shape.cells, shape.semicolons, limits.row);
+    let mut rows = rows.check_comments(shape.key.first());
     let mut load = Load::new(shape, options, store, report)?;
     let mut skip = shape.header;
     let end = loop {
@@ -188,22 +189,14 @@ impl<'a> Load<'a> {
     /// Parses the prefix.
     #[inline]
     fn key(&self, rows: &impl Row) -> Result<Found, Problem> {
-        let names = &self.shape.names;
-        match self.shape.key {
-            Key::One(at) => {
-                let cell = rows.cell(at);
-                if self.refuses_masks && cell.starts_with("255.") && key::is_lone_mask(cell) {
-                    return Err(Problem::LoneNetmask { text: cell.to_owned() });
-                }
-                key::one(cell, self.mask, &names[at])
+        let Shape { key, names, .. } = self.shape;
+        if let Key::One(at) = *key {
+            let cell = rows.cell(at);
+            if self.refuses_masks && cell.starts_with("255.") && key::is_lone_mask(cell) {
+                return Err(Problem::LoneNetmask { text: cell.to_owned() });
             }
-            Key::Range(first, last) => key::range(rows.cell(first), rows.cell(last)),
-            Key::Length(addr, length) => key::with_length(
-                (rows.cell(addr), &names[addr]),
-                (rows.cell(length), &names[length]),
-                self.mask,
-            ),
         }
+        key::find(*key, |at| rows.cell(at), names, self.mask)
     }
 }
 

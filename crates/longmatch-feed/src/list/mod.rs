@@ -21,11 +21,12 @@ const BLOCK: usize = 1 << 20;
 /// Reads the blocks of a list.
 pub(crate) fn load(
     mut opened: Opened<'_>,
+    semicolons: bool,
     options: &Options,
     store: &mut Store,
     report: &mut Report,
 ) -> Result<(), FeedError> {
-    let end = blocks(&mut opened, options, store, report);
+    let end = blocks(&mut opened, semicolons, options, store, report);
     report.bytes = opened.input.received();
     report.input_bytes = opened.taken.get();
     end
@@ -33,6 +34,7 @@ pub(crate) fn load(
 
 fn blocks(
     opened: &mut Opened<'_>,
+    semicolons: bool,
     options: &Options,
     store: &mut Store,
     report: &mut Report,
@@ -49,7 +51,7 @@ fn blocks(
             true => len,
             false => memrchr(b'\n', window).map_or(0, |end| end + 1),
         };
-        scan::scan(&window[..whole], options, entries, report)?;
+        scan::scan(&window[..whole], semicolons, options, entries, report)?;
         input.consume(whole);
         entries.reduce();
         if ended {

@@ -17,6 +17,7 @@ use crate::text::BOM;
 /// The first line that is no entry, unless the options are lenient.
 pub(super) fn scan(
     mut text: &[u8],
+    semicolons: bool,
     options: &Options,
     entries: &mut ListEntries,
     report: &mut Report,
@@ -36,7 +37,7 @@ pub(super) fn scan(
         let line = &text[..end.unwrap_or(text.len())];
         text = end.map_or(&[], |end| &text[end + 1..]);
         report.lines += 1;
-        match item(line, options) {
+        match item(line, semicolons, options) {
             Ok(None) => {}
             Ok(Some(found)) => push(found, entries, report),
             Err(error) => {
@@ -79,7 +80,7 @@ fn push(found: Found, entries: &mut ListEntries, report: &mut Report) {
 }
 
 /// Parses a line of any form; `None` for a blank line or a comment.
-fn item(line: &[u8], options: &Options) -> Result<Option<Found>, Problem> {
+fn item(line: &[u8], semicolons: bool, options: &Options) -> Result<Option<Found>, Problem> {
     let limit = options.limits.row.min(1 << 30);
     if line.len() > limit {
         return Err(Problem::LineTooLong { limit });
@@ -88,7 +89,7 @@ fn item(line: &[u8], options: &Options) -> Result<Option<Found>, Problem> {
         return Err(Problem::Nul);
     }
     let line = str::from_utf8(line).map_err(|_| Problem::NotUtf8)?;
-    let cell = line[..line.find(['#', ';']).unwrap_or(line.len())].trim_ascii();
+    let cell = line[..key::end_of_item(line, semicolons)].trim_ascii();
     if cell.is_empty() {
         return Ok(None);
     }
