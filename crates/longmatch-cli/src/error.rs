@@ -144,7 +144,7 @@ pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
             " (--prefix-column)"
         }
         Problem::RangeOrNextHop { .. } | Problem::LengthOrNextHop { .. } => {
-            " (--prefix-column 1,2 or --format routes)"
+            " (--prefix-column or --format routes)"
         }
         _ if error.is_damage() && advice.lenient => " (--lenient keeps the undamaged part)",
         _ => "",

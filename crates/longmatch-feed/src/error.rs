@@ -224,10 +224,10 @@ problems! {
             "the input has more than {limit} columns: look for a wrong delimiter, or raise the limit";
         TooManyRows { limit: u64 } =
             "the distinct rows take more than {limit} bytes: keep fewer columns, or raise the limit";
-        RangeOrNextHop { text: String } = "'{}' is a range or a host with its next hop: write first-last, name both \
-            columns for the prefix (1,2) if they are ranges, or the format routes", text.escape_debug();
-        LengthOrNextHop { text: String } = "'{}' is a prefix with its length or a host with its next hop: write \
-            address/length, name both columns for the prefix (1,2), or the format routes", text.escape_debug();
+        RangeOrNextHop { text: String, columns: String } = "'{}' is a range or a host with its next hop: write first-last, name both \
+            columns for the prefix ({}) if they are ranges, or the format routes", text.escape_debug(), columns;
+        LengthOrNextHop { text: String, columns: String } = "'{}' is a prefix with its length or a host with its next hop: write \
+            address/length, name both columns for the prefix ({}), or the format routes", text.escape_debug(), columns;
         UnclearPair { text: String, columns: String } = "'{}' is an address with the length, the mask or the \
             end of its network, or a host with a value: name both columns for the prefix ({}), or the first alone if \
             it has hosts", text.escape_debug(), columns.escape_debug();

@@ -365,6 +365,9 @@ enum Meaning {
     Unclear(Problem),
 }
 
+/// The columns of lines of two words.
+const FIRST_TWO: &str = "1,2";
+
 /// The meaning of all lines of a file. One line alone does not show it.
 fn meaning(pairs: &[(IpAddr, &str)]) -> Meaning {
     let Some((first, second)) = pairs.first() else { return Meaning::Routes };
@@ -381,7 +384,7 @@ fn meaning(pairs: &[(IpAddr, &str)]) -> Meaning {
     match pairs.iter().filter(length).count() {
         all if all == pairs.len() && all > 1 => return Meaning::Lengths,
         some if 10 * some >= pairs.len() && some > 0 => {
-            return Meaning::Unclear(Problem::LengthOrNextHop { text });
+            return Meaning::Unclear(Problem::LengthOrNextHop { text, columns: FIRST_TWO.into() });
         }
         _ => {}
     }
@@ -394,7 +397,7 @@ fn meaning(pairs: &[(IpAddr, &str)]) -> Meaning {
         fits && !key::is_netmask(*first, end)
     });
     match in_order {
-        true => Meaning::Unclear(Problem::RangeOrNextHop { text }),
+        true => Meaning::Unclear(Problem::RangeOrNextHop { text, columns: FIRST_TWO.into() }),
         false => Meaning::Routes,
     }
 }

@@ -282,8 +282,13 @@ impl Sample<'_> {
 
     /// The error of two columns that may be a prefix.
     fn unclear(&self, one: usize, two: usize) -> Problem {
-        let columns = self.columns(&[one, two]).join(",");
-        Problem::UnclearPair { text: self.text(&[one, two]), columns }
+        let (text, columns) = self.two(one, two);
+        Problem::UnclearPair { text, columns }
+    }
+
+    /// The first cells of two columns, and the columns as an option names them.
+    fn two(&self, one: usize, two: usize) -> (String, String) {
+        (self.text(&[one, two]), self.columns(&[one, two]).join(","))
     }
 
     /// The error of columns each of which may have the prefixes.
@@ -381,7 +386,10 @@ impl Sample<'_> {
             0..40 => Ok(Key::One(at)),
             // Two columns alone may be hosts and their next hops.
             90.. if self.names.len() > 2 && self.are_ranges(one, two) => Ok(Key::Range(one, two)),
-            _ => Err(Problem::RangeOrNextHop { text: self.text(&[one, two]) }),
+            _ => {
+                let (text, columns) = self.two(one, two);
+                Err(Problem::RangeOrNextHop { text, columns })
+            }
         }
     }
 
@@ -396,7 +404,10 @@ impl Sample<'_> {
             0..10 if self.share(one, two, is_count) >= 50 => Err(self.unclear(one, two)),
             0..10 => Ok(Key::One(one)),
             90.. if self.names.len() > 2 || self.rows.len() > 1 => Ok(Key::Length(one, two)),
-            _ => Err(Problem::LengthOrNextHop { text: self.text(&[one, two]) }),
+            _ => {
+                let (text, columns) = self.two(one, two);
+                Err(Problem::LengthOrNextHop { text, columns })
+            }
         }
     }
 
