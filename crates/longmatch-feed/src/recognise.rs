@@ -426,8 +426,9 @@ fn candidates<'a>(
         let width = rows.first()?.len();
         let fits = |row: &&Vec<String>| check_width(row.len(), width, |at| &row[at]).is_ok();
         let even = rows.iter().filter(fits).count();
-        // Names with spaces are no columns.
-        if width > 1 && rows.len() > 1 && 2 * even < rows.len() + 1 {
+        // The words of one name are no columns.
+        let of_words = delimiter == Delimiter::Whitespace && rows.len() > 1;
+        if of_words && 2 * even < rows.len() + 1 {
             return None;
         }
         let shape = Shape::of_rows(&rows, cells, semicolons, options);
