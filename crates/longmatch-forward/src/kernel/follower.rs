@@ -10,7 +10,7 @@ use longmatch::{Answers, IpPrefix, Table, TableReader, TableSpec, TableWriter};
 use super::KernelError;
 use super::event::Event;
 use super::facts::{Facts, State, Time};
-use super::socket::{Dump, DumpEnd, Received, Socket};
+use super::socket::{Changes, Dump, DumpEnd, Dumps, Received, Socket};
 use crate::target::{Port, Target};
 
 /// Bytes of changes that the kernel keeps for us: those of some hundred thousand routes.
@@ -24,8 +24,8 @@ const BACKLOG: usize = 1 << 20;
 ///
 /// See the [module](super) for what the table holds.
 pub struct Follower {
-    events: Socket,
-    requests: Socket,
+    changes: Box<dyn Changes>,
+    dumps: Box<dyn Dumps>,
     facts: Facts,
     writer: TableWriter<Target>,
     ports: Vec<Arc<Port>>,
@@ -95,14 +95,23 @@ impl Follower {
         spec: TableSpec,
         bytes: usize,
     ) -> Result<Self, KernelError> {
-        const TRIES: usize = 20;
         // Open before the dump, so that no change is missed.
-        let mut events = Socket::events(bytes)?;
-        let mut requests = Socket::requests()?;
+        let changes = Box::new(Socket::events(bytes)?);
+        Self::of(ports, spec, changes, Box::new(Socket::requests()?))
+    }
+
+    /// Follows any source of changes and dumps.
+    pub(super) fn of(
+        ports: &[Arc<Port>],
+        spec: TableSpec,
+        mut changes: Box<dyn Changes>,
+        mut dumps: Box<dyn Dumps>,
+    ) -> Result<Self, KernelError> {
+        const TRIES: usize = 20;
         let mut facts = Facts::new(ports);
         let (mut tries, mut backlog) = (0, Backlog::default());
         let state = loop {
-            if let Some(state) = read_all(&mut requests, &mut events, &facts, &mut backlog)? {
+            if let Some(state) = read_all(&mut *dumps, &mut *changes, &facts, &mut backlog)? {
                 break state;
             }
             tries += 1;
@@ -116,7 +125,7 @@ impl Follower {
         facts.take_dirty();
         let writer = table(&facts)?.live(spec.answers(Answers::Values))?;
         let (ports, pace) = (ports.to_vec(), Pace::new());
-        Ok(Self { events, requests, facts, writer, ports, pace, late: true, behind: None })
+        Ok(Self { changes, dumps, facts, writer, ports, pace, late: true, behind: None })
     }
 
     /// Makes a reader of the table.
@@ -165,7 +174,7 @@ impl Follower {
     pub fn follow(&mut self, timeout: Duration) -> Result<Followed, KernelError> {
         let mut followed = Followed::default();
         let until_resync = self.facts.is_unsure().then(|| self.pace.until_due());
-        if self.events.wait(until_resync.map_or(timeout, |due| due.min(timeout)))? {
+        if self.changes.wait(until_resync.map_or(timeout, |due| due.min(timeout)))? {
             self.receive(&mut followed)?;
         } else {
             self.late = false;
@@ -175,6 +184,13 @@ impl Follower {
         }
         self.publish(&mut followed)?;
         Ok(followed)
+    }
+
+    /// As [`Follower::follow`], but a resync waits for nothing.
+    #[cfg(test)]
+    pub(super) fn follow_at_once(&mut self, timeout: Duration) -> Result<Followed, KernelError> {
+        self.pace = Pace::new();
+        self.follow(timeout)
     }
 
     /// Verifies the table against the facts. For tests: O(routes).
@@ -198,7 +214,7 @@ impl Follower {
     fn receive(&mut self, followed: &mut Followed) -> Result<(), KernelError> {
         let before = followed.messages;
         while followed.messages - before < BATCH {
-            match self.events.receive(None)? {
+            match self.changes.receive()? {
                 Received::Messages(decoded) => {
                     followed.messages += decoded.messages;
                     let time = if self.late { Time::Late } else { Time::Live };
@@ -220,11 +236,35 @@ impl Follower {
         Ok(())
     }
 
+    /// Drops the changes that have arrived, which are older than the dump that follows. False if more arrive all the time.
+    ///
+    /// Linux reports a loss once, before the messages that are queued still, and reports no other loss until the
+    /// queue is empty (`netlink_overrun` in `net/netlink/af_netlink.c`). So no queue but an empty one shows whether
+    /// messages are lost after the beginning of the dump.
+    fn empty(&mut self) -> Result<bool, KernelError> {
+        const PATIENCE: Duration = Duration::from_secs(1);
+        let began = Instant::now();
+        // Without the dropped changes, only a dump leads to the kernel's state.
+        self.facts.set_unsure(true);
+        while began.elapsed() < PATIENCE {
+            if !self.changes.discard()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Reads the whole state again.
     fn resync(&mut self, followed: &mut Followed) -> Result<(), KernelError> {
-        let mut backlog = Backlog::default();
         self.pace.begin();
-        let state = read_all(&mut self.requests, &mut self.events, &self.facts, &mut backlog);
+        if !self.empty()? {
+            self.pace.in_vain = true;
+            self.pace.end();
+            return Ok(());
+        }
+        let mut backlog = Backlog::default();
+        let (dumps, changes) = (&mut *self.dumps, &mut *self.changes);
+        let state = read_all(dumps, changes, &self.facts, &mut backlog);
         self.pace.end();
         followed.resyncs += 1;
         let failed = match state {
@@ -317,8 +357,8 @@ fn table(facts: &Facts) -> Result<Table<Target>, KernelError> {
 ///
 /// `None` if the state changed so often that a dump may lack something that exists.
 fn read_all(
-    requests: &mut Socket,
-    events: &mut Socket,
+    dumps: &mut dyn Dumps,
+    changes: &mut dyn Changes,
     facts: &Facts,
     backlog: &mut Backlog,
 ) -> Result<Option<State>, KernelError> {
@@ -328,9 +368,9 @@ fn read_all(
     for dump in Dump::ALL {
         let mut tries = 0;
         loop {
-            let end = requests.dump(dump, |found| {
+            let end = dumps.dump(dump, &mut |found| {
                 found.into_iter().for_each(|event| fresh.record(event));
-                backlog.receive(events)
+                backlog.receive(changes)
             })?;
             match end {
                 DumpEnd::Complete => break,
@@ -369,11 +409,11 @@ struct Backlog {
 
 impl Backlog {
     /// Receives what is there, without waiting.
-    fn receive(&mut self, socket: &mut Socket) -> Result<(), KernelError> {
+    fn receive(&mut self, changes: &mut dyn Changes) -> Result<(), KernelError> {
         /// Datagrams between two of a dump, so that the dump goes on.
         const MOST: usize = 1024;
         for _ in 0..MOST {
-            match socket.receive(None)? {
+            match changes.receive()? {
                 Received::Messages(decoded) => {
                     self.messages += decoded.messages;
                     self.events.extend(decoded.events);
@@ -391,11 +431,12 @@ impl Backlog {
     }
 
     fn apply(self, facts: &mut Facts) {
+        if self.lost {
+            // The others lead to no state of the kernel.
+            return facts.set_unsure(true);
+        }
         for event in self.events {
             facts.apply_at(event, Time::Late);
-        }
-        if self.lost {
-            facts.set_unsure(true);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::KernelError;
 use super::event::{Event, Link};
-use super::socket::{Dump, DumpEnd, Socket};
+use super::socket::{Dump, DumpEnd, Dumps, Socket};
 use crate::target::{Port, PortId};
 
 /// Finds interfaces by name.
@@ -34,7 +34,7 @@ fn links() -> Result<Vec<Link>, KernelError> {
     let mut socket = Socket::requests()?;
     for _ in 0..TRIES {
         let mut links = Vec::new();
-        let end = socket.dump(Dump::Links, |events| {
+        let end = socket.dump(Dump::Links, &mut |events| {
             links.extend(events.into_iter().filter_map(|event| match event {
                 Event::Link(link) => Some(link),
                 _ => None,

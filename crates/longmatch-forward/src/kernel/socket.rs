@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
-use rustix::net::{bind, recvfrom, sendto, socket_with, sockopt};
+use rustix::net::{bind, recv, recvfrom, sendto, socket_with, sockopt};
 
 use super::KernelError;
 use super::decode::{AF_INET, AF_INET6, AF_UNSPEC, Decoded, End, decode, message};
@@ -35,6 +35,27 @@ const GROUPS: u32 = {
 /// The least number of bytes for one datagram. The kernel fills at most 32 KiB with a dump; a route
 /// with many hops may take more.
 const DATAGRAM: usize = 256 << 10;
+
+/// The receiver of changes.
+pub(super) trait Changes: Send {
+    /// Waits until something was received. False if nothing was before the timeout.
+    fn wait(&self, timeout: Duration) -> Result<bool, KernelError>;
+
+    /// Receives one datagram, without waiting.
+    fn receive(&mut self) -> Result<Received, KernelError>;
+
+    /// Drops one datagram. False if nothing is there.
+    fn discard(&mut self) -> Result<bool, KernelError>;
+}
+
+/// The source of dumps.
+pub(super) trait Dumps: Send {
+    /// Hands the events of each datagram of a dump to `each`.
+    fn dump(&mut self, dump: Dump, each: &mut Each<'_>) -> Result<DumpEnd, KernelError>;
+}
+
+/// The receiver of the events of a dump.
+pub(super) type Each<'a> = dyn FnMut(Vec<Event>) -> Result<(), KernelError> + 'a;
 
 /// A socket of rtnetlink, of the network namespace in which it was opened.
 pub(super) struct Socket {
@@ -88,8 +109,7 @@ impl Socket {
         Ok(Self { fd, buffer: vec![0; DATAGRAM], sequence: 0 })
     }
 
-    /// Waits until something was received. False if nothing was before the timeout.
-    pub fn wait(&self, timeout: Duration) -> Result<bool, KernelError> {
+    fn wait_for(&self, timeout: Duration) -> Result<bool, KernelError> {
         let mut fds = [PollFd::new(&self.fd, PollFlags::IN)];
         let timeout = Timespec::try_from(timeout).ok();
         match poll(&mut fds, timeout.as_ref()) {
@@ -100,7 +120,7 @@ impl Socket {
     }
 
     /// Receives one datagram, without waiting. With `sequence`, only messages with this number.
-    pub fn receive(&mut self, sequence: Option<u32>) -> Result<Received, KernelError> {
+    fn receive_of(&mut self, sequence: Option<u32>) -> Result<Received, KernelError> {
         loop {
             // With `TRUNC`, the length is that of the datagram, even if it is cut off.
             let received = recvfrom(&self.fd, &mut self.buffer[..], RecvFlags::TRUNC);
@@ -127,13 +147,28 @@ impl Socket {
             });
         }
     }
+}
 
-    /// Requests a dump and hands each of its datagrams' events to `each`.
-    pub fn dump(
-        &mut self,
-        dump: Dump,
-        mut each: impl FnMut(Vec<Event>) -> Result<(), KernelError>,
-    ) -> Result<DumpEnd, KernelError> {
+impl Changes for Socket {
+    fn wait(&self, timeout: Duration) -> Result<bool, KernelError> {
+        self.wait_for(timeout)
+    }
+
+    fn receive(&mut self) -> Result<Received, KernelError> {
+        self.receive_of(None)
+    }
+
+    fn discard(&mut self) -> Result<bool, KernelError> {
+        match recv(&self.fd, &mut self.buffer[..1], RecvFlags::TRUNC) {
+            Ok(_) | Err(Errno::INTR | Errno::NOBUFS) => Ok(true),
+            Err(Errno::AGAIN) => Ok(false),
+            Err(error) => Err(KernelError::io("read a netlink socket", error)),
+        }
+    }
+}
+
+impl Dumps for Socket {
+    fn dump(&mut self, dump: Dump, each: &mut Each<'_>) -> Result<DumpEnd, KernelError> {
         /// A kernel that says nothing for so long will not answer.
         const PATIENCE: Duration = Duration::from_secs(10);
         self.sequence = self.sequence.wrapping_add(1);
@@ -142,13 +177,13 @@ impl Socket {
             .map_err(|error| KernelError::io(dump.what(), error))?;
         let mut end = DumpEnd::Complete;
         loop {
-            let decoded = match self.receive(Some(sequence))? {
+            let decoded = match self.receive_of(Some(sequence))? {
                 Received::Messages(decoded) => decoded,
                 Received::Lost => {
                     end = DumpEnd::Interrupted;
                     continue;
                 }
-                Received::Nothing if self.wait(PATIENCE)? => continue,
+                Received::Nothing if self.wait_for(PATIENCE)? => continue,
                 Received::Nothing => return Err(KernelError::io(dump.what(), Errno::TIMEDOUT)),
             };
             if decoded.interrupted {

@@ -4,6 +4,7 @@ mod decoding;
 mod facts;
 mod late;
 mod model;
+mod overrun;
 
 use std::net::IpAddr;
 use std::sync::Arc;
