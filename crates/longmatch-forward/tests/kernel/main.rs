@@ -393,8 +393,13 @@ fn addresses_are_removed() {
 
 /// Commands on 10,000 routes.
 fn many(verb: &str, hop: &str) -> String {
-    let routes =
-        (0..10_000).map(|i| format!("route {verb} 20.{}.{}.0/24 {hop}\n", i / 256, i % 256));
+    many_of(10_000, verb, hop)
+}
+
+fn many_of(count: u32, verb: &str, hop: &str) -> String {
+    let routes = (0..count).map(|i| {
+        format!("route {verb} {}.{}.{}.0/24 {hop}\n", 20 + (i >> 16), (i >> 8) & 255, i & 255)
+    });
     routes.collect()
 }
 
@@ -435,6 +440,37 @@ fn lost_messages_are_repaired_without_a_gap() {
         settled(&mut follower);
         assert_eq!(target(&follower, "20.1.2.3"), "none");
     });
+}
+
+/// Lets routes come and go while a follower stands still, so that the kernel has more messages than it keeps; compares
+/// with the state read anew.
+fn stand_still(routes: u32, rounds: usize, buffer: usize) {
+    let ports = ports(&["va".into(), "vb".into()]).unwrap();
+    let mut follower = Follower::with_receive_buffer(&ports, spec(), buffer).unwrap();
+    let flaps = (0..3)
+        .map(|_| many_of(routes, "replace", "via 10.0.1.2") + &many_of(routes / 2, "del", ""));
+    let flaps = flaps.collect::<String>();
+    let mut sum = Followed::default();
+    for round in 0..rounds {
+        batch(&flaps);
+        let last = if round % 2 == 0 { "via 10.0.2.2" } else { "via 10.0.1.2" };
+        batch(&many_of(routes, "replace", last));
+        sum.add(&settled(&mut follower));
+    }
+    println!("{rounds} rounds with {routes} routes: {sum:?}");
+    assert!(sum.losses >= rounds && follower.counts().ipv4 > routes as usize);
+}
+
+#[test]
+fn losses_of_a_follower_that_stood_still_are_repaired() {
+    in_namespace(|| stand_still(20_000, 3, 24 << 20));
+}
+
+/// Takes minutes.
+#[test]
+#[ignore = "slow"]
+fn losses_of_full_buffers_are_repaired() {
+    in_namespace(|| stand_still(100_000, 20, 64 << 20));
 }
 
 /// Takes half a minute and much memory of the kernel.
