@@ -12,7 +12,7 @@ use crate::args::ForwardArgs;
 use crate::error::CliError;
 use crate::output::warn;
 
-/// Follows the kernel's routes; `changed` runs after changes.
+/// Follows the kernel's routes; `changed` runs after changes, and returns a warning.
 pub(super) struct KernelRoutes<C> {
     follower: Follower,
     changed: C,
@@ -20,7 +20,7 @@ pub(super) struct KernelRoutes<C> {
     warned: Option<String>,
 }
 
-impl<C: FnMut(&Follower)> KernelRoutes<C> {
+impl<C: FnMut(&Follower) -> Option<String>> KernelRoutes<C> {
     /// Reads and compiles the routes.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl<C: FnMut(&Follower)> KernelRoutes<C> {
     ) -> Result<Self, CliError> {
         let follower = Follower::new(ports, args.table_spec()?);
         let follower = follower.map_err(|error| CliError::input("--interface", error))?;
-        changed(&follower);
+        changed(&follower).iter().for_each(warn);
         Ok(Self { follower, changed, warned: None })
     }
 
@@ -41,13 +41,13 @@ impl<C: FnMut(&Follower)> KernelRoutes<C> {
     }
 }
 
-impl<C: FnMut(&Follower)> Supervise for KernelRoutes<C> {
-    fn follow(&mut self, timeout: Duration) -> Result<(), CliError> {
+impl<C: FnMut(&Follower) -> Option<String>> Supervise for KernelRoutes<C> {
+    fn follow(&mut self, timeout: Duration) -> Result<Option<String>, CliError> {
         match self.follower.follow(timeout) {
             Ok(Followed { messages: 0, resyncs: 0, .. }) => {}
             Ok(_) => {
                 self.warned = None;
-                (self.changed)(&self.follower);
+                return Ok((self.changed)(&self.follower));
             }
             // Packets are forwarded by the last table until the follower succeeds.
             Err(
@@ -57,13 +57,15 @@ impl<C: FnMut(&Follower)> Supervise for KernelRoutes<C> {
             ) => {
                 let text = error.to_string();
                 if self.warned.as_ref() != Some(&text) {
-                    warn(format_args!("routes of the kernel: {text}; the last routes stay in use"));
-                    self.warned = Some(text);
+                    self.warned = Some(text.clone());
+                    return Ok(Some(format!(
+                        "routes of the kernel: {text}; the last routes stay in use"
+                    )));
                 }
             }
             Err(error) => return Err(CliError::input("routes of the kernel", error)),
         }
-        Ok(())
+        Ok(None)
     }
 
     fn routes(&self) -> String {

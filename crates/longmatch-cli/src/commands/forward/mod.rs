@@ -4,22 +4,23 @@
 mod dpdk;
 #[cfg(any(all(target_os = "linux", target_pointer_width = "64"), feature = "dpdk"))]
 mod kernel;
+mod output;
 mod pcap;
 mod print;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod xdp;
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, process};
 
 use longmatch::{NextHopId, TableReader, TableWriter};
 use longmatch_forward::io::PacketIo;
 use longmatch_forward::{Control, Port, Target, run as forward, spread};
 
-use self::print::Printer;
+use self::output::Output;
 use crate::args::{ForwardArgs, Io};
 use crate::error::{CliError, Outcome, Status};
 use crate::families::Families;
@@ -77,11 +78,11 @@ fn no_dpdk() -> CliError {
 
 /// What the main thread does while others forward.
 trait Supervise {
-    /// Follows the routes for at most `timeout`; describes them.
+    /// Follows the routes for at most `timeout`. Returns a warning.
     ///
     /// # Errors
     /// If they cannot be followed any more.
-    fn follow(&mut self, timeout: Duration) -> Result<(), CliError>;
+    fn follow(&mut self, timeout: Duration) -> Result<Option<String>, CliError>;
 
     /// The numbers of routes and neighbours, for a line of counts.
     fn routes(&self) -> String;
@@ -91,9 +92,9 @@ trait Supervise {
 struct Unchanged(TableWriter<Target>);
 
 impl Supervise for Unchanged {
-    fn follow(&mut self, timeout: Duration) -> Result<(), CliError> {
+    fn follow(&mut self, timeout: Duration) -> Result<Option<String>, CliError> {
         thread::sleep(timeout);
-        Ok(())
+        Ok(None)
     }
 
     fn routes(&self) -> String {
@@ -112,7 +113,7 @@ fn forward_all<I: PacketIo + Send>(
 ) -> Result<(), CliError> {
     let control = Control::new(workers.len());
     let signal = signals()?;
-    let mut printer = Printer::new(args);
+    let mut output = Output::new(args)?;
     let batch = args.batch;
     let ended = thread::scope(|scope| {
         let control = &control;
@@ -131,8 +132,11 @@ fn forward_all<I: PacketIo + Send>(
         }
         let all_ended = || threads.iter().all(thread::ScopedJoinHandle::is_finished);
         let end = args.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
-        let watched = watch(control, &signal, end, all_ended, routes, &mut printer);
+        let watched = watch(control, &signal, end, all_ended, routes, &mut output);
         control.stop();
+        if signal.load(Ordering::Relaxed) {
+            end_soon();
+        }
         for thread in threads {
             let ended =
                 thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")));
@@ -141,7 +145,17 @@ fn forward_all<I: PacketIo + Send>(
         watched
     });
     ended?;
-    printer.end(&control.tally(), &routes.routes())
+    output.end(control.tally(), routes.routes())
+}
+
+/// Ends the process though a thread waits for a reader of its output that does not read.
+fn end_soon() {
+    /// The other threads end within a fraction of it.
+    const PATIENCE: Duration = Duration::from_millis(900);
+    thread::spawn(|| {
+        thread::sleep(PATIENCE);
+        process::exit(2);
+    });
 }
 
 /// Follows the routes and prints counts until the end.
@@ -151,17 +165,20 @@ fn watch(
     end: Option<Instant>,
     all_ended: impl Fn() -> bool,
     routes: &mut impl Supervise,
-    printer: &mut Printer,
+    output: &mut Output,
 ) -> Result<(), CliError> {
-    while !signal.load(Ordering::Relaxed) && !all_ended() {
+    while !signal.load(Ordering::Relaxed) && !all_ended() && !output.has_ended() {
         let now = Instant::now();
         if end.is_some_and(|end| now >= end) {
             break;
         }
-        let next = end.map_or(printer.next(), |end| printer.next().min(end));
-        routes.follow(next.saturating_duration_since(now).min(STEP))?;
-        if Instant::now() >= printer.next() {
-            printer.interval(&control.tally(), &routes.routes())?;
+        let next = end.map_or(output.next(), |end| output.next().min(end));
+        let warning = routes.follow(next.saturating_duration_since(now).min(STEP))?;
+        if let Some(text) = warning {
+            output.warn(text);
+        }
+        if Instant::now() >= output.next() {
+            output.interval(control.tally(), routes.routes());
         }
     }
     Ok(())

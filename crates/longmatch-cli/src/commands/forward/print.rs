@@ -1,12 +1,12 @@
 //! The counts of forwarded packets.
 
 use std::io::Write;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use longmatch_forward::{Cause, Outcome, Tally};
 use serde_json::{Map, Value, json};
 
-use crate::args::ForwardArgs;
+use super::output::Sample;
 use crate::error::CliError;
 use crate::output::{Align, Grid, Out, percent, plural, short, thousands};
 
@@ -14,7 +14,6 @@ use crate::output::{Align, Grid, Out, percent, plural, short, thousands};
 pub struct Printer {
     out: Out,
     json: bool,
-    interval: Duration,
     started: Instant,
     last: Instant,
     before: Tally,
@@ -26,36 +25,32 @@ pub fn routes(ipv4: usize, ipv6: usize) -> String {
 }
 
 impl Printer {
-    pub fn new(args: &ForwardArgs) -> Self {
-        let now = Instant::now();
-        let interval = Duration::from_secs_f64(args.interval);
-        let before = Tally::default();
-        Self { out: Out::new(), json: args.json, interval, started: now, last: now, before }
-    }
-
-    /// Time of the next line.
-    pub fn next(&self) -> Instant {
-        self.last + self.interval
+    pub fn new(json: bool, started: Instant) -> Self {
+        Self { out: Out::new(), json, started, last: started, before: Tally::default() }
     }
 
     /// Prints the rates since the last line.
     ///
     /// # Errors
     /// If standard output cannot be written.
-    pub fn interval(&mut self, tally: &Tally, routes: &str) -> Result<(), CliError> {
-        let now = Instant::now();
-        let elapsed = (now - self.last).as_secs_f64();
+    pub fn interval(&mut self, sample: &Sample) -> Result<(), CliError> {
+        let Sample { at, tally, routes, left_out } = sample;
+        let elapsed = (*at - self.last).as_secs_f64();
         if self.json {
-            let value = object(tally, self.started.elapsed(), routes, false);
+            let value = self.object(sample, false);
             self.out.json(&value)?;
         } else {
             let rate = |count: fn(&Tally) -> u64| {
                 packets((count(tally) - count(&self.before).min(count(tally))) as f64 / elapsed)
             };
-            let seconds = self.started.elapsed().as_secs_f64();
+            let seconds = (*at - self.started).as_secs_f64();
+            let left_out = match left_out {
+                0 => String::new(),
+                n => format!(", {} left out", plural(*n, "line")),
+            };
             writeln!(
                 self.out,
-                "{seconds:6.1} s  received {}  forwarded {}  kernel {}  dropped {}  {}",
+                "{seconds:6.1} s  received {}  forwarded {}  kernel {}  dropped {}  {}{left_out}",
                 rate(|it| it.received),
                 rate(|it| it.forwarded),
                 rate(|it| it.with(Outcome::Kernel)),
@@ -65,7 +60,7 @@ impl Printer {
         }
         self.out.flush()?;
         self.before.clone_from(tally);
-        self.last = now;
+        self.last = *at;
         Ok(())
     }
 
@@ -73,10 +68,10 @@ impl Printer {
     ///
     /// # Errors
     /// If standard output cannot be written.
-    pub fn end(&mut self, tally: &Tally, routes: &str) -> Result<(), CliError> {
-        let elapsed = self.started.elapsed();
+    pub fn end(&mut self, sample: &Sample) -> Result<(), CliError> {
+        let Sample { at, tally, routes, .. } = sample;
         if self.json {
-            self.out.json(&object(tally, elapsed, routes, true))?;
+            self.out.json(&self.object(sample, true))?;
             self.out.flush()?;
             return Ok(());
         }
@@ -85,7 +80,7 @@ impl Printer {
             self.out,
             "{} in {} s, {routes}",
             plural(received, "packet"),
-            short(elapsed.as_secs_f64())
+            short((*at - self.started).as_secs_f64())
         )?;
         let columns = [
             ("", Align::Left),
@@ -111,6 +106,28 @@ impl Printer {
         self.out.flush()?;
         Ok(())
     }
+
+    /// The counts since the start.
+    fn object(&self, sample: &Sample, end: bool) -> Value {
+        let Sample { at, tally, routes, left_out } = sample;
+        let counts = |outcome: Outcome| {
+            let causes = Cause::ALL.into_iter().filter(|cause| cause.outcome() == outcome);
+            let counts = causes.map(|cause| (cause.name().to_owned(), tally.stopped(cause).into()));
+            Value::Object(counts.collect::<Map<_, _>>())
+        };
+        json!({
+            "seconds": ((*at - self.started).as_secs_f64() * 1e6).round() / 1e6,
+            "end": end,
+            "received": tally.received,
+            "forwarded": tally.forwarded,
+            "kernel": tally.with(Outcome::Kernel),
+            "dropped": tally.with(Outcome::Dropped),
+            "kernel_by_cause": counts(Outcome::Kernel),
+            "dropped_by_cause": counts(Outcome::Dropped),
+            "routes": routes,
+            "lines_left_out": left_out,
+        })
+    }
 }
 
 /// Packets a second: `1.23 M/s`.
@@ -120,24 +137,4 @@ fn packets(rate: f64) -> String {
         rate if rate >= 999.5 => format!("{} k/s", short(rate / 1e3)),
         rate => format!("{rate:.0} /s"),
     }
-}
-
-/// The counts since the start.
-fn object(tally: &Tally, elapsed: Duration, routes: &str, end: bool) -> Value {
-    let counts = |outcome: Outcome| {
-        let causes = Cause::ALL.into_iter().filter(|cause| cause.outcome() == outcome);
-        let counts = causes.map(|cause| (cause.name().to_owned(), tally.stopped(cause).into()));
-        Value::Object(counts.collect::<Map<_, _>>())
-    };
-    json!({
-        "seconds": (elapsed.as_secs_f64() * 1e6).round() / 1e6,
-        "end": end,
-        "received": tally.received,
-        "forwarded": tally.forwarded,
-        "kernel": tally.with(Outcome::Kernel),
-        "dropped": tally.with(Outcome::Dropped),
-        "kernel_by_cause": counts(Outcome::Kernel),
-        "dropped_by_cause": counts(Outcome::Dropped),
-        "routes": routes,
-    })
 }

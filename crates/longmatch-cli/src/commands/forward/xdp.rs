@@ -28,10 +28,9 @@ pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
     let keep_local = |follower: &Follower| {
         let refused = xdp.set_local_addresses(follower.local_addresses());
         // The same addresses may be refused again and again.
-        if let (Err(error), false) = (refused, warned) {
-            warn(error);
-            warned = true;
-        }
+        let warning = refused.err().filter(|_| !warned).map(|error| error.to_string());
+        warned |= warning.is_some();
+        warning
     };
     let mut routes = KernelRoutes::new(args, &ports, keep_local)?;
     let reader = routes.reader();
