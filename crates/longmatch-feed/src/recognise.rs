@@ -327,7 +327,11 @@ fn is_text_line(line: &str) -> bool {
 
 /// Whether a line is a prefix, an address or a range, perhaps with a comment.
 fn is_list_line(line: &str, semicolons: bool) -> bool {
-    Kind::of(line[..key::end_of_item(line, semicolons)].trim_ascii()).is_key()
+    let (item, comment) = line.split_at(key::end_of_item(line, semicolons));
+    // An address after a semicolon is a cell.
+    let is_cell = |text: &str| Kind::of(text.split(';').next().unwrap_or("").trim_ascii()).is_key();
+    Kind::of(item.trim_ascii()).is_key()
+        && (semicolons || !comment.strip_prefix(';').is_some_and(is_cell))
 }
 
 /// Whether a line is a route, or one with a wrong netmask or without its next hop. A number and a prefix may be two columns, unless an
