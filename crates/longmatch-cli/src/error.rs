@@ -140,7 +140,9 @@ pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
             ..
         }
         | Problem::NetworkBits { .. } => HOST_BITS,
-        Problem::UnclearPair { .. } => " (--prefix-column)",
+        Problem::UnclearPair { .. } | Problem::TwoMembers { .. } | Problem::TwoPrefixes { .. } => {
+            " (--prefix-column)"
+        }
         Problem::RangeOrNextHop { .. } | Problem::LengthOrNextHop { .. } => {
             " (--prefix-column 1,2 or --format routes)"
         }

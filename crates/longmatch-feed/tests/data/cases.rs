@@ -11,8 +11,8 @@ use longmatch_feed::{
 
 use crate::{common, show};
 
-const FILES: [&str; 8] =
-    ["text", "ip_route", "list", "listings", "formats", "columns", "ranges", "routes"];
+const FILES: [&str; 9] =
+    ["text", "ip_route", "list", "listings", "formats", "columns", "ranges", "routes", "json"];
 
 /// An input and its results: the lines of a file, as they are.
 #[derive(Default)]
