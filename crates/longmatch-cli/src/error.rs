@@ -140,9 +140,11 @@ pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
             ..
         }
         | Problem::NetworkBits { .. } => HOST_BITS,
-        Problem::UnclearPair { .. } | Problem::SeveralColumns { .. } | Problem::LoneEnd { .. } => {
-            " (--prefix-column)"
-        }
+        Problem::UnclearPair { .. }
+        | Problem::SeveralColumns { .. }
+        | Problem::LoneEnd { .. }
+        | Problem::TwoMembers { .. }
+        | Problem::TwoPrefixes { .. } => " (--prefix-column)",
         Problem::RangeOrNextHop { .. } | Problem::LengthOrNextHop { .. } => {
             " (--prefix-column or --format routes)"
         }
