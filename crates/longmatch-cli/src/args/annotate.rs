@@ -7,6 +7,7 @@ use longmatch_feed::{Codec, Delimiter};
 
 use super::candidates::{columns, delimiters};
 use super::source::RowArgs;
+use super::values::names;
 use crate::paths::file;
 
 /// `longmatch annotate`.
@@ -187,6 +188,14 @@ impl AnnotateArgs {
     /// Returns the inputs: the files, else standard input.
     pub fn inputs(&self) -> Vec<PathBuf> {
         if self.files.is_empty() { vec!["-".into()] } else { self.files.clone() }
+    }
+
+    /// Returns the options with the names of their lists.
+    pub fn with_names(mut self) -> Self {
+        for list in [&mut self.column, &mut self.field, &mut self.add, &mut self.names] {
+            *list = names(list);
+        }
+        self
     }
 
     /// Returns whether only some lines are printed.

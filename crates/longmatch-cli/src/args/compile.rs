@@ -9,6 +9,7 @@ use longmatch_feed::{KeptColumn, Options};
 
 use super::candidates::{column_types, columns};
 use super::source::{FamilyArgs, ReadArgs};
+use super::values::names;
 
 /// `longmatch compile`.
 #[derive(Args, Debug)]
@@ -88,20 +89,17 @@ impl ColumnArgs {
     pub fn options(&self, read: &ReadArgs, families: FamilyArgs) -> Options {
         let mut options = read.options();
         let kept = |columns: &Vec<String>| {
-            let columns = columns.iter().filter(|column| !column.is_empty());
-            columns.map(|column| kept_column(column)).collect()
+            let columns = names(columns).into_iter().filter(|column| !column.is_empty());
+            let kept = |column: String| {
+                let Ok(kept) = column.parse::<KeptColumn>();
+                kept
+            };
+            columns.map(kept).collect()
         };
         options.columns = self.columns.as_ref().map(kept);
         options.types = self.types.clone();
         options.default_family = families.only();
         options
-    }
-}
-
-fn kept_column(text: &str) -> KeptColumn {
-    match text.parse() {
-        Ok(column) => column,
-        Err(never) => match never {},
     }
 }
 

@@ -9,7 +9,7 @@ use longmatch_feed::{
 };
 
 use super::candidates::{delimiters, names};
-use super::values::Split;
+use super::values::{Split, names as names_of};
 
 /// Names of [`RouteValue`].
 const ROUTE_VALUES: [&str; 5] = ["next-hop", "origin-as", "as-path", "peer", "communities"];
@@ -153,7 +153,7 @@ impl RowArgs {
     pub fn options(&self) -> Options {
         let mut options = Options::default();
         options.format = self.format;
-        options.prefix = self.prefix_column.clone();
+        options.prefix = names_of(&self.prefix_column);
         options.joins = self.joins.clone();
         options.filters = self.filters.clone();
         options.value = self.value;
