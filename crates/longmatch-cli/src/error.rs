@@ -128,6 +128,12 @@ pub fn hint(error: &FeedError, advice: Advice) -> Cow<'static, str> {
     };
     let advice = match problem {
         Problem::UnclearPair { columns, .. } => return of_pair(columns).into(),
+        // Addresses of hosts beside their netmask or length, as in an inventory.
+        Problem::Cell { column, .. } if has_host_bits(problem) && of_two_columns(error) => {
+            let column = list_of_names([column]);
+            let advice = format!(" (--mask drops host bits, --prefix-column {column} takes hosts)");
+            return advice.into();
+        }
         Problem::Open(reason) if reason.kind() == io::ErrorKind::NotFound => {
             not_a_path(error.input.as_deref().unwrap_or_default())
         }
@@ -136,14 +142,7 @@ pub fn hint(error: &FeedError, advice: Advice) -> Cow<'static, str> {
         }
         Problem::FixedPrefix => " (--prefix-column)",
         Problem::DefaultFamily if advice.families => ", or give -4 or -6",
-        Problem::Prefix {
-            error: ParsePrefixError::Prefix(PrefixError::HostBits { .. }), ..
-        }
-        | Problem::Cell {
-            error: Some(ParsePrefixError::Prefix(PrefixError::HostBits { .. })),
-            ..
-        }
-        | Problem::NetworkBits { .. } => HOST_BITS,
+        _ if has_host_bits(problem) => HOST_BITS,
         Problem::Wildcard { .. } | Problem::TwoMembers { .. } => " (--prefix-column NAME)",
         Problem::LoneNetmask { .. } => " (--prefix-column NETWORK,NETMASK)",
         Problem::RangeOrNextHop { .. } | Problem::LengthOrNextHop { .. } => {
@@ -153,6 +152,21 @@ pub fn hint(error: &FeedError, advice: Advice) -> Cow<'static, str> {
         _ => "",
     };
     advice.into()
+}
+
+fn has_host_bits(problem: &Problem) -> bool {
+    use ParsePrefixError::Prefix;
+    match problem {
+        Problem::Prefix { error, .. } | Problem::Cell { error: Some(error), .. } => {
+            matches!(error, Prefix(PrefixError::HostBits { .. }))
+        }
+        _ => matches!(problem, Problem::NetworkBits { .. }),
+    }
+}
+
+/// Whether the prefixes of an input are in two columns.
+fn of_two_columns(error: &FeedError) -> bool {
+    error.read_as.as_ref().is_some_and(|format| format.contains("addresses and lengths"))
 }
 
 /// The advice for two columns, `address,mask`, that are networks, or hosts with other addresses.

@@ -139,8 +139,9 @@ pub struct AnnotateArgs {
 
     /// Write to FILE, compressed by its name (.gz, .bz2, .zst, .xz)
     ///
-    /// Of Parquet and Arrow the name gives the format. FILE appears, or is replaced, when the
-    /// output is complete: of a stream without end write '> FILE'.
+    /// Lines stay text under any other name. For input in Parquet or Arrow the name gives the
+    /// format: .parquet, .arrow or .arrows (a stream). FILE appears, or is replaced, when the
+    /// output is complete. If the input never ends, write '> FILE' instead.
     #[arg(short, long, value_name = "FILE", verbatim_doc_comment)]
     pub output: Option<PathBuf>,
 

@@ -119,16 +119,16 @@ fn choose(names: &[String], wanted: Option<&str>) -> Result<usize, FeedError> {
         None => is_data(name),
     };
     let numbers: Vec<_> = (0..names.len()).filter(|at| is_wanted(&names[*at])).collect();
-    let exact = numbers.iter().filter(|at| Some(&*names[**at]) == wanted);
-    let exact: Vec<_> = exact.copied().collect();
-    if let ([one], _) | (_, [one]) = (&*numbers, &*exact) {
-        return Ok(*one);
-    }
-    if let (Some(wanted), [_, _, ..]) = (wanted, &*exact) {
-        let (n, name) = (exact.len(), printable(wanted));
-        return Err(refused(format!(
-            "the archive has {n} members with the name '{name}': unpack it"
-        )));
+    let exact = numbers.iter().copied().filter(|at| Some(&*names[*at]) == wanted);
+    let exact: Vec<_> = exact.collect();
+    match if exact.is_empty() { &*numbers } else { &exact } {
+        [one] => return Ok(*one),
+        [one, others @ ..] if others.iter().all(|other| names[*other] == names[*one]) => {
+            let (n, name) = (others.len() + 1, printable(&names[*one]));
+            let problem = format!("the archive has {n} members with the name '{name}': unpack it");
+            return Err(refused(problem));
+        }
+        _ => {}
     }
     let possible = if numbers.is_empty() { (0..names.len()).collect() } else { numbers.clone() };
     let all = possible.iter().take(MAX_NAMES).map(|at| printable(&names[*at]).into_owned());
@@ -232,7 +232,7 @@ mod tests {
             (&names[3..], None, "no file of data"),
             (&[], None, "no files"),
             (&twice, Some("d/a.csv"), "2 members with the name 'd/a.csv': unpack it"),
-            (&twice, Some("a.csv"), "2 members 'a.csv'"),
+            (&twice, Some("a.csv"), "2 members with the name 'd/a.csv': unpack it"),
         ];
         for (names, wanted, text) in errors {
             let error = choose(names, wanted).unwrap_err().to_string();

@@ -188,6 +188,8 @@ fn in_another_order(files: [&Path; 2], all: &[Loaded]) -> Result<Option<usize>, 
     }
     let (common, removed): (Vec<_>, Vec<_>) = old.iter().partition(|name| new.contains(name));
     let added = new.iter().filter(|name| !old.contains(name)).collect::<Vec<_>>();
+    // A name with '=' would rename a column.
+    let common = common.into_iter().filter(|name| !name.contains('=')).collect::<Vec<_>>();
     let [common, removed, added] = [common, removed, added].map(list_of_names);
     let [old_name, new_name] = files.map(display_name);
     if !removed.is_empty() || !added.is_empty() {
