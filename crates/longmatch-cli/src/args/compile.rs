@@ -16,12 +16,12 @@ use super::values::names;
 pub struct CompileArgs {
     /// Load prefixes from FILE, '-' for standard input; may be repeated
     ///
-    /// Any format of --format, which is detected. Plain or compressed with gzip, bzip2, zstd or
-    /// xz. A zip or tar archive is read if it has one file of data; 'FILE:MEMBER' names one of
-    /// several. The table has the columns of all files, and the rows of later files replace
-    /// earlier ones. With
-    /// NAME=FILE for each file it has the column 'list' instead: the names of all files that have
-    /// an address. By default the default table of lookup is taken.
+    /// The format is detected (see --format), and so is compression with gzip, bzip2, zstd or xz.
+    /// A zip or tar archive is read if it has one file of data; 'FILE:MEMBER' names one of
+    /// several. The table has the columns of all files; rows of later files replace rows of
+    /// earlier files. If each file is given as NAME=FILE, the table has the column 'list' only:
+    /// the names of all files that have the address. Without --routes the default table of
+    /// lookup is compiled.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 
@@ -40,7 +40,7 @@ pub struct CompileArgs {
     /// What lookups answer: routes, values
     ///
     /// routes  the prefix and its values
-    /// values  the values; lookups are faster, those that print the prefix are slower
+    /// values  the values; lookups are faster, except lookups that print the prefix
     #[arg(
         long,
         value_enum,
@@ -65,8 +65,8 @@ pub struct CompileArgs {
 pub struct ColumnArgs {
     /// Columns to keep, by name or number: 'asn,country' [default: all]
     ///
-    /// They come in this order. 'column=name' renames a column: '3=asn'. With an empty list only
-    /// the prefixes are left.
+    /// The result has them in this order. 'column=name' renames a column: '3=asn'. An empty list
+    /// keeps the prefixes only. A name with a comma is in quotation marks: '"city, state",asn'.
     #[arg(long, value_name = "LIST", value_delimiter = ',', num_args = 1, add = columns(), verbatim_doc_comment)]
     pub columns: Option<Vec<String>>,
 

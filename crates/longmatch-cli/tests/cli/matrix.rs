@@ -103,6 +103,7 @@ fn every_command_reads_every_file_alike() {
             }
         }
         whole_tables(file, &rows);
+        routes_of(file, &rows);
         if let (Ok(rows), Ok(_)) = (&rows, &compiled) {
             // A compiled table is a format, too.
             assert_eq!(rows_of_diff(&table).as_ref(), compiled.as_ref(), "{file}, compiled");
@@ -161,8 +162,78 @@ fn whole_tables(file: &str, rows: &Result<Rows, String>) {
                 assert_eq!(dumped.len(), rows.len(), "{file}, dumped");
                 let printed = set.stdout.lines().map(|line| line.parse::<IpPrefix>().unwrap());
                 assert_eq!(addresses(printed), addresses(rows.keys().copied()), "{file}");
+                operations(file, rows);
             }
         }
+    }
+}
+
+/// Whether all commands on routes read the same number of routes, or have the same error.
+fn routes_of(file: &str, rows: &Result<Rows, String>) {
+    let (dir, source) = (Dir::new(), ["--value", "next-hop", "--json", "-r", file]);
+    // A capture without packets.
+    let header = [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 1].map(u32::to_le_bytes).concat();
+    fs::write(dir.path("in.pcap"), header).unwrap();
+    let capture = format!("{}={}", dir.path("in.pcap"), dir.path("out.pcap"));
+    let bench = ["bench", "-e", "radix", "-t", "random", "--mode", "one", "--seconds", "0.001"];
+    // A replay is of one family.
+    let ipv4 = |rows: &Rows| rows.keys().filter(|it| matches!(it, IpPrefix::V4(_))).count();
+    let family: &[&str] = if rows.is_ok() { &["-4"] } else { &[] };
+    let replay = [&["replay", "-e", "radix", "--from-empty"], family].concat();
+    let forward = ["forward", "--io", "pcap", "-i", &capture];
+    let commands: [(&[&str], _, fn(&Rows) -> usize); 3] =
+        [(&bench, "routes", Rows::len), (&replay, "routes_after", ipv4), (&forward, "", |_| 0)];
+    for (command, member, count) in commands {
+        let ended = run(&[command, &source].concat());
+        let place = format!("{file} {}: {}", command[0], ended.stderr);
+        match rows {
+            Err(problem) => assert_eq!(error(&ended), *problem, "{place}"),
+            // A measurement needs routes.
+            Ok(rows) if count(rows) == 0 && !member.is_empty() => {
+                assert_eq!(ended.code, 2, "{place}")
+            }
+            Ok(rows) => {
+                assert_eq!(ended.code, 0, "{place}");
+                let lines = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+                let read = lines.filter_map(|line: serde_json::Value| {
+                    Some((line["family"].as_str()?.to_owned(), line[member].as_u64()?))
+                });
+                let read: u64 = read.collect::<BTreeMap<_, _>>().values().sum();
+                assert_eq!(read, count(rows) as u64, "{place}");
+            }
+        }
+    }
+}
+
+/// Whether the operations on two sets agree about a file with these rows.
+fn operations(file: &str, rows: &Rows) {
+    let (ipv4, ipv6) = addresses(rows.keys().copied());
+    let prefixes = |stdout: &str| -> Vec<IpPrefix> {
+        let prefixes = stdout.lines().map(|line| line.split('\t').next().unwrap().parse().unwrap());
+        prefixes.collect()
+    };
+    let of = |args: &[&str]| run(&[&["set"], args].concat());
+    let whole = ["complement", "--within", "0.0.0.0/0", "--within", "::/0", file];
+    let (rest4, rest6) = addresses(prefixes(&of(&whole).stdout));
+    let (all4, all6) = addresses(["0.0.0.0/0", "::/0"].map(|all| all.parse().unwrap()));
+    assert_eq!((rest4, rest6), (all4.difference(&ipv4), all6.difference(&ipv6)), "{file}");
+    let split = of(&["split", "--length4", "0", "--length6", "0", file]).stdout;
+    assert_eq!(split, of(&["aggregate", file]).stdout, "{file}");
+    let covered = of(&["covered", "--only", "full", file, file]).stdout;
+    let equal = of(&["overlaps", file, file]).stdout;
+    let equal: String = equal
+        .lines()
+        .filter(|line| line.contains("\tequals\t"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let (covered, equal) = (prefixes(&covered), prefixes(&equal));
+    assert_eq!(BTreeSet::from_iter(&covered), BTreeSet::from_iter(&equal), "{file}");
+    assert_eq!(addresses(covered), (ipv4.clone(), ipv6.clone()), "{file}");
+    let matrix = of(&["matrix", "--json", file, "/dev/null"]).stdout;
+    for (family, count) in [("ipv4", ipv4.count()), ("ipv6", ipv6.count())] {
+        let start = format!("{{\"family\":\"{family}\",\"a\":\"{file}\",\"b\":\"{file}\",");
+        let expected = format!("{start}\"addresses\":\"{count}\",\"share\":1.0}}");
+        assert!(count.get() == Some(0) || matrix.contains(&expected), "{file}: {matrix}");
     }
 }
 
