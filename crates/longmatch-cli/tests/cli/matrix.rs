@@ -87,7 +87,7 @@ fn every_command_reads_every_file_alike() {
     let dir = Dir::new();
     let table = dir.path("table.lm");
     let mut answered = 0;
-    for path in corpus() {
+    for (number, path) in corpus().into_iter().enumerate() {
         let file = path.to_str().unwrap();
         let rows = rows_of_diff(file);
         let compiled = rows_of_table(file, &table);
@@ -103,7 +103,7 @@ fn every_command_reads_every_file_alike() {
             }
         }
         whole_tables(file, &rows);
-        routes_of(file, &rows);
+        routes_of(file, &rows, number % 8 == 0);
         if let (Ok(rows), Ok(_)) = (&rows, &compiled) {
             // A compiled table is a format, too.
             assert_eq!(rows_of_diff(&table).as_ref(), compiled.as_ref(), "{file}, compiled");
@@ -168,8 +168,8 @@ fn whole_tables(file: &str, rows: &Result<Rows, String>) {
     }
 }
 
-/// Whether all commands on routes read the same number of routes, or have the same error.
-fn routes_of(file: &str, rows: &Result<Rows, String>) {
+/// Whether all commands on routes read the same number of routes, or have the same error. A measurement takes seconds.
+fn routes_of(file: &str, rows: &Result<Rows, String>, measure: bool) {
     let (dir, source) = (Dir::new(), ["--value", "next-hop", "--json", "-r", file]);
     // A capture without packets.
     let header = [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 1].map(u32::to_le_bytes).concat();
@@ -183,7 +183,8 @@ fn routes_of(file: &str, rows: &Result<Rows, String>) {
     let forward = ["forward", "--io", "pcap", "-i", &capture];
     let commands: [(&[&str], _, fn(&Rows) -> usize); 3] =
         [(&bench, "routes", Rows::len), (&replay, "routes_after", ipv4), (&forward, "", |_| 0)];
-    for (command, member, count) in commands {
+    let without_bench = usize::from(rows.is_ok() && !measure);
+    for (command, member, count) in commands.into_iter().skip(without_bench) {
         let ended = run(&[command, &source].concat());
         let place = format!("{file} {}: {}", command[0], ended.stderr);
         match rows {
