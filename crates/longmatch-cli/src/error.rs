@@ -131,8 +131,8 @@ pub fn hint(error: &FeedError, advice: Advice) -> Cow<'static, str> {
         // Addresses of hosts beside their netmask or length, as in an inventory.
         Problem::Cell { column, .. } if has_host_bits(problem) && of_two_columns(error) => {
             let column = list_of_names([column]);
-            let advice = format!(" (--mask drops host bits, --prefix-column {column} takes hosts)");
-            return advice.into();
+            let hosts = format!(" (--mask drops host bits, --prefix-column {column} takes hosts)");
+            return hosts.into();
         }
         Problem::Open(reason) if reason.kind() == io::ErrorKind::NotFound => {
             not_a_path(error.input.as_deref().unwrap_or_default())

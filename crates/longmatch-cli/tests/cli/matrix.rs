@@ -178,11 +178,12 @@ fn routes_of(file: &str, rows: &Result<Rows, String>, measure: bool) {
     let bench = ["bench", "-e", "radix", "-t", "random", "--mode", "one", "--seconds", "0.001"];
     // A replay is of one family.
     let ipv4 = |rows: &Rows| rows.keys().filter(|it| matches!(it, IpPrefix::V4(_))).count();
+    let (all, ipv4) = rows.as_ref().map_or((0, 0), |rows| (rows.len(), ipv4(rows)));
     let family: &[&str] = if rows.is_ok() { &["-4"] } else { &[] };
     let replay = [&["replay", "-e", "radix", "--from-empty"], family].concat();
     let forward = ["forward", "--io", "pcap", "-i", &capture];
-    let commands: [(&[&str], _, fn(&Rows) -> usize); 3] =
-        [(&bench, "routes", Rows::len), (&replay, "routes_after", ipv4), (&forward, "", |_| 0)];
+    let commands: [(&[&str], _, _); 3] =
+        [(&bench, "routes", all), (&replay, "routes_after", ipv4), (&forward, "", 0)];
     let without_bench = usize::from(rows.is_ok() && !measure);
     for (command, member, count) in commands.into_iter().skip(without_bench) {
         let ended = run(&[command, &source].concat());
@@ -190,17 +191,15 @@ fn routes_of(file: &str, rows: &Result<Rows, String>, measure: bool) {
         match rows {
             Err(problem) => assert_eq!(error(&ended), *problem, "{place}"),
             // A measurement needs routes.
-            Ok(rows) if count(rows) == 0 && !member.is_empty() => {
-                assert_eq!(ended.code, 2, "{place}")
-            }
-            Ok(rows) => {
+            Ok(_) if count == 0 && !member.is_empty() => assert_eq!(ended.code, 2, "{place}"),
+            Ok(_) => {
                 assert_eq!(ended.code, 0, "{place}");
                 let lines = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
                 let read = lines.filter_map(|line: serde_json::Value| {
                     Some((line["family"].as_str()?.to_owned(), line[member].as_u64()?))
                 });
                 let read: u64 = read.collect::<BTreeMap<_, _>>().values().sum();
-                assert_eq!(read, count(rows) as u64, "{place}");
+                assert_eq!(read, count as u64, "{place}");
             }
         }
     }
@@ -209,9 +208,12 @@ fn routes_of(file: &str, rows: &Result<Rows, String>, measure: bool) {
 /// Whether the operations on two sets agree about a file with these rows.
 fn operations(file: &str, rows: &Rows) {
     let (ipv4, ipv6) = addresses(rows.keys().copied());
-    let prefixes = |stdout: &str| -> Vec<IpPrefix> {
-        let prefixes = stdout.lines().map(|line| line.split('\t').next().unwrap().parse().unwrap());
-        prefixes.collect()
+    let prefixes = |stdout: &str| -> BTreeSet<IpPrefix> {
+        // Pairs of different prefixes are left out.
+        let lines = stdout
+            .lines()
+            .filter(|line| !line.contains("\tcovers\t") && !line.contains("\tinside\t"));
+        lines.map(|line| line.split('\t').next().unwrap().parse().unwrap()).collect()
     };
     let of = |args: &[&str]| run(&[&["set"], args].concat());
     let whole = ["complement", "--within", "0.0.0.0/0", "--within", "::/0", file];
@@ -220,15 +222,8 @@ fn operations(file: &str, rows: &Rows) {
     assert_eq!((rest4, rest6), (all4.difference(&ipv4), all6.difference(&ipv6)), "{file}");
     let split = of(&["split", "--length4", "0", "--length6", "0", file]).stdout;
     assert_eq!(split, of(&["aggregate", file]).stdout, "{file}");
-    let covered = of(&["covered", "--only", "full", file, file]).stdout;
-    let equal = of(&["overlaps", file, file]).stdout;
-    let equal: String = equal
-        .lines()
-        .filter(|line| line.contains("\tequals\t"))
-        .map(|line| format!("{line}\n"))
-        .collect();
-    let (covered, equal) = (prefixes(&covered), prefixes(&equal));
-    assert_eq!(BTreeSet::from_iter(&covered), BTreeSet::from_iter(&equal), "{file}");
+    let covered = prefixes(&of(&["covered", "--only", "full", file, file]).stdout);
+    assert_eq!(covered, prefixes(&of(&["overlaps", file, file]).stdout), "{file}");
     assert_eq!(addresses(covered), (ipv4.clone(), ipv6.clone()), "{file}");
     let matrix = of(&["matrix", "--json", file, "/dev/null"]).stdout;
     for (family, count) in [("ipv4", ipv4.count()), ("ipv6", ipv6.count())] {

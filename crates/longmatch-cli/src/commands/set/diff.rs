@@ -20,7 +20,7 @@ use crate::error::{Advice, CliError, Outcome, Status};
 use crate::families::Families;
 use crate::input::load;
 use crate::output::{Align, Grid, Out, thousands, warn};
-use crate::paths::{display_name, file};
+use crate::paths::{display_name, file, is_stdin};
 use crate::reports::print_report;
 
 /// The texts of the rows of prefixes, or of the values of routes.
@@ -180,10 +180,8 @@ fn in_another_order(files: [&Path; 2], all: &[Loaded]) -> Result<Option<usize>, 
         return Ok(None);
     };
     // Lists and routes have no columns, and an empty table goes with every other.
-    if old == new || [old, new].map(Vec::len).contains(&0) {
-        return Ok(None);
-    }
-    if old_rows.last.is_empty() || new_rows.last.is_empty() {
+    let is_empty = old_rows.last.is_empty() || new_rows.last.is_empty();
+    if old == new || is_empty || old.is_empty() || new.is_empty() {
         return Ok(None);
     }
     let (common, removed): (Vec<_>, Vec<_>) = old.iter().partition(|name| new.contains(name));
@@ -200,9 +198,11 @@ fn in_another_order(files: [&Path; 2], all: &[Loaded]) -> Result<Option<usize>, 
             false => format!("--columns {common} compares the columns of both"),
             true => "--prefixes compares the prefixes only, --columns 2 the second columns".into(),
         };
-        return Err(CliError::new(format!("the columns differ: {}: {advice}", only.join(", "))));
+        let problem = format!("the columns differ: {}: {advice}", only.join(", "));
+        return Err(CliError::new(printable(&problem)));
     }
-    let again = [1, 0].into_iter().find(|at| file(files[*at]).is_file());
+    let is_file = |at: &usize| !is_stdin(files[*at]) && file(files[*at]).is_file();
+    let again = [1, 0].into_iter().find(is_file);
     let problem = format_args!(
         "the columns are in another order than those of {old_name}: --columns {common} gives both one order"
     );
