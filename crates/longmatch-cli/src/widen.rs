@@ -286,7 +286,7 @@ mod tests {
             ReplayError::Fresh(TOO_LARGE).reason(),
         ];
         assert!(reasons.iter().all(|it| it.contains("--engine")), "{reasons:?}");
-        assert!(reasons[3].starts_with("update 1,234: the table has next-hop ids"), "{}", reasons[3]);
+        assert!(reasons[3].starts_with("update 1,234: the table has"), "{}", reasons[3]);
         let retired = UpdateError::Retired { bytes: 70 << 20, limit: 64 << 20 };
         let retired = ReplayError::Update { number: 5, error: retired }.reason();
         assert!(retired.contains("70.0 MiB") && retired.ends_with("--readers"), "{retired}");
