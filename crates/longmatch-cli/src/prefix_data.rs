@@ -6,6 +6,7 @@ use std::path::Path;
 use longmatch::table::PrefixData;
 use longmatch_feed::{DataLoader, Options, Report, printable};
 
+use crate::args::quoted;
 use crate::error::{Advice, CliError};
 use crate::families::Families;
 use crate::output::warn;
@@ -69,7 +70,7 @@ pub fn finish(loader: DataLoader, advice: Advice) -> Result<PrefixData, CliError
 
 /// The error of a column of `--add` that prefix data with the columns `all` do not have.
 pub fn no_column<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> CliError {
-    let all: Vec<_> = all.map(printable).collect();
+    let all: Vec<_> = all.map(|name| printable(&quoted(name)).into_owned()).collect();
     let has = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
     let name = printable(name);
     CliError::input(

@@ -451,7 +451,11 @@ fn no_peer(peers: usize) -> Cow<'static, str> {
 
 /// The names of the columns, or of the first of them.
 fn list(columns: &[String]) -> String {
-    let names = columns.iter().take(MAX_NAMES).map(|name| shorten(name).escape_debug().to_string());
+    // A list of names takes a name with a comma in quotation marks.
+    let names = columns.iter().take(MAX_NAMES).map(|name| match shorten(name).escape_debug() {
+        shown if name.contains(',') => format!("\"{shown}\""),
+        shown => shown.to_string(),
+    });
     let names = names.collect::<Vec<_>>().join(", ");
     match columns.len() {
         0 => "the input has no columns".to_owned(),

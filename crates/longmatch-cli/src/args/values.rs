@@ -99,6 +99,36 @@ pub(super) fn simd_choice() -> impl TypedValueParser<Value = SimdChoice> {
     })
 }
 
+/// The names of a list, which commas divide: a name with commas is in quotation marks, `"a,b"=name` if it gets another.
+pub fn names(parts: &[String]) -> Vec<String> {
+    let mut names = Vec::<String>::new();
+    for part in parts {
+        let is_open = |name: &String| name.starts_with('"') && name.matches('"').count() == 1;
+        match names.last_mut().filter(|name| is_open(name)) {
+            Some(name) => *name = format!("{name},{part}"),
+            None => names.push(part.clone()),
+        }
+    }
+    let bare = |name: String| match name.strip_prefix('"').and_then(|name| name.split_once('"')) {
+        Some((inner, rest)) if inner.contains(',') => inner.to_owned() + rest,
+        _ => name,
+    };
+    names.into_iter().map(bare).collect()
+}
+
+/// A name as [`names`] takes it.
+pub fn quoted(name: &str) -> String {
+    if name.contains(',') { format!("\"{name}\"") } else { name.to_owned() }
+}
+
+/// A list of names as a shell takes it.
+pub fn list_of_names(names: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let names = names.into_iter().map(|name| quoted(name.as_ref()));
+    let list = names.collect::<Vec<_>>().join(",");
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.,:/@%+".contains(c);
+    if list.chars().all(is_plain) { list } else { format!("'{list}'") }
+}
+
 /// Parses a number that is at least one.
 pub(super) fn count(text: &str) -> Result<usize, String> {
     match text.parse() {

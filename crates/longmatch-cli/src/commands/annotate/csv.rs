@@ -10,7 +10,7 @@ use longmatch_feed::scan::words;
 use longmatch_feed::{Delimiter, printable};
 use memchr::memchr_iter;
 
-use crate::args::AnnotateArgs;
+use crate::args::{AnnotateArgs, quoted};
 use crate::error::CliError;
 use crate::lines::{BOM, lines};
 
@@ -327,7 +327,8 @@ fn column(name: &str, first: &[String], no_header: bool) -> Result<usize, String
         }
         _ if no_header => Err(format!("'{shown}' is not a number, which --no-header needs")),
         _ => {
-            let columns: Vec<_> = first.iter().map(|cell| printable(cell)).collect();
+            let columns: Vec<_> =
+                first.iter().map(|cell| printable(&quoted(cell)).into_owned()).collect();
             Err(format!("no column is named '{shown}'; the first row has: {}", columns.join(", ")))
         }
     }
