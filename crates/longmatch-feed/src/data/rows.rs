@@ -354,7 +354,8 @@ struct Quotes {
 impl Quotes {
     /// Removes white space between a delimiter and a quotation mark, in the line that begins at `start`.
     fn close_up(&self, text: &mut String, start: usize) {
-        if !text[start..].contains(" \"") {
+        let line = &text.as_bytes()[start..];
+        if !memchr_iter(b'"', line).any(|at| at > 0 && line[at - 1] == b' ') {
             return;
         }
         let mut quotes = Self { ..*self };
