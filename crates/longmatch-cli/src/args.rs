@@ -40,7 +40,7 @@ pub use self::set::{
     FormArgs, ListArgs, MatrixArgs, OverlapsArgs, SetArgs, SetCommand, SetReadArgs, SplitArgs,
 };
 pub use self::source::{FamilyArgs, FileOption, ReadArgs, RoutesArgs, SourceArgs};
-pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic, list_of_names, names, quoted};
+pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic, names};
 
 /// Longest-prefix match for IPv4 and IPv6 addresses, checked and measured.
 #[derive(Parser, Debug)]

@@ -10,7 +10,7 @@ use longmatch::{IpPrefix, ParsePrefixError, PrefixError};
 use longmatch_bench::ThreadError;
 use longmatch_feed::{FeedError, Problem, printable};
 
-use crate::args::list_of_names;
+use crate::name_list::list_of_names;
 
 /// Status of a command that did its work. Scripts rely on the codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,9 +6,9 @@ use std::path::Path;
 use longmatch::table::PrefixData;
 use longmatch_feed::{DataLoader, Options, Report, printable};
 
-use crate::args::quoted;
 use crate::error::{Advice, CliError};
 use crate::families::Families;
+use crate::name_list::quoted;
 use crate::output::warn;
 use crate::paths::{display_name, file, is_stdin, one_stdin};
 use crate::progress::Progress;

@@ -10,9 +10,10 @@ use longmatch_feed::scan::words;
 use longmatch_feed::{Delimiter, printable};
 use memchr::memchr_iter;
 
-use crate::args::{AnnotateArgs, quoted};
+use crate::args::AnnotateArgs;
 use crate::error::CliError;
 use crate::lines::{BOM, lines};
+use crate::name_list::quoted;
 
 /// Characters that may separate the cells of a row, the likeliest first.
 pub const DELIMITERS: [u8; 5] = *b",\t;| ";

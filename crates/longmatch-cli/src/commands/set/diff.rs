@@ -15,10 +15,11 @@ use longmatch_feed::{
 use serde::{Serialize, Serializer};
 
 use super::input::{in_threads, pair};
-use crate::args::{DiffArgs, SetReadArgs, list_of_names};
+use crate::args::{DiffArgs, SetReadArgs};
 use crate::error::{Advice, CliError, Outcome, Status};
 use crate::families::Families;
 use crate::input::load;
+use crate::name_list::list_of_names;
 use crate::output::{Align, Grid, Out, thousands, warn};
 use crate::paths::{display_name, file, is_stdin};
 use crate::reports::print_report;

@@ -28,6 +28,7 @@ use crate::options::Options;
 use crate::report::Report;
 use crate::text::BOM;
 use names::Names;
+use value::documents;
 use walk::Walk;
 
 /// The column of the array's name.
@@ -73,7 +74,7 @@ pub(crate) fn load(
     let taken: HashSet<_> = options.prefix.iter().cloned().collect();
     let walk = |names, taken| {
         let mut walk = Walk { names, taken, lenient: options.lenient, ..Walk::default() };
-        match walk.documents(bytes) {
+        match documents(&mut walk, bytes) {
             // The second pass repeats the error after the rows before it.
             Err(_) if options.lenient => Ok(walk),
             other => other.map(|()| walk),
@@ -91,7 +92,7 @@ pub(crate) fn load(
     let shape = Shape::json(&first.names.columns);
     let load = Load::new(&shape, options, store, report)?;
     let mut second = first.again(load, &shape);
-    let end = second.documents(bytes);
+    let end = documents(&mut second, bytes);
     second.end();
     let Walk { load, left_out, .. } = second;
     load.into_iter().for_each(|(load, _)| load.end());

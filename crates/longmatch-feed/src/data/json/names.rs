@@ -6,7 +6,6 @@ use std::net::IpAddr;
 use super::super::key::{self, Found, Kind};
 use super::super::names::{Known, known};
 use super::super::shape::resembles_key;
-use super::value::Array;
 use crate::error::Problem;
 
 /// The members of an object that are columns: their names and values.
@@ -14,6 +13,45 @@ pub(super) type Object = [(String, String)];
 
 /// The members of an object that are arrays with addresses.
 pub(super) type Lists = [(String, Array)];
+
+/// An array without a prefix.
+#[derive(Clone)]
+pub(super) struct Array {
+    /// The scalars; `None` if there are objects between them.
+    pub(super) text: Option<String>,
+    /// The addresses, and elements that are meant to be prefixes.
+    pub(super) hosts: Vec<String>,
+    /// The number of the other scalars.
+    pub(super) others: u64,
+    /// Whether the values in it are those of a row, or of several.
+    pub(super) is_row: bool,
+}
+
+impl Default for Array {
+    fn default() -> Self {
+        Self { text: Some(String::new()), hosts: Vec::new(), others: 0, is_row: false }
+    }
+}
+
+impl Array {
+    pub(super) fn push(&mut self, one: &str) {
+        if let Some(text) = &mut self.text {
+            text.push_str(if text.is_empty() { "" } else { " " });
+            text.push_str(one);
+        }
+    }
+
+    /// Adds an array that is an element of this one.
+    pub(super) fn append(&mut self, inner: Self) {
+        match inner.text {
+            Some(text) => self.push(&text),
+            None => self.text = None,
+        }
+        self.hosts.extend(inner.hosts);
+        self.others += inner.others;
+        self.is_row |= inner.is_row;
+    }
+}
 
 /// The number of names in an error of a document without a prefix.
 const MAX_OTHERS: usize = 40;

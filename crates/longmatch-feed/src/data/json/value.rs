@@ -8,9 +8,10 @@ use std::rc::Rc;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::super::key::Kind;
-use super::names::{has_keys, is_hop, is_named, is_wrong_key};
+use super::names::{Array, has_keys, is_hop, is_named, is_wrong_key};
 use super::walk::{Pending, Walk};
 use super::{NFT_CONCAT, ORIGIN, PREFIX, VALUE};
+use crate::error::{FeedError, Place, Problem};
 
 /// A value.
 pub(super) enum Value {
@@ -24,45 +25,6 @@ pub(super) enum Value {
     /// An object that is no row, and its members that may be rows.
     Members(Vec<Pending>),
     Other,
-}
-
-/// An array without a prefix.
-#[derive(Clone)]
-pub(super) struct Array {
-    /// The scalars; `None` if there are objects between them.
-    pub(super) text: Option<String>,
-    /// The addresses, and elements that are meant to be prefixes.
-    pub(super) hosts: Vec<String>,
-    /// The number of the other scalars.
-    pub(super) others: u64,
-    /// Whether the values in it are those of a row, or of several.
-    pub(super) is_row: bool,
-}
-
-impl Default for Array {
-    fn default() -> Self {
-        Self { text: Some(String::new()), hosts: Vec::new(), others: 0, is_row: false }
-    }
-}
-
-impl Array {
-    fn push(&mut self, one: &str) {
-        if let Some(text) = &mut self.text {
-            text.push_str(if text.is_empty() { "" } else { " " });
-            text.push_str(one);
-        }
-    }
-
-    /// Adds an array that is an element of this one.
-    fn append(&mut self, inner: Self) {
-        match inner.text {
-            Some(text) => self.push(&text),
-            None => self.text = None,
-        }
-        self.hosts.extend(inner.hosts);
-        self.others += inner.others;
-        self.is_row |= inner.is_row;
-    }
 }
 
 /// The place of a value.
@@ -433,4 +395,29 @@ fn add_origin(object: &mut Vec<(String, String)>) {
     if let Some(origin) = origin.filter(|_| !is_known) {
         object.push((ORIGIN.to_owned(), origin));
     }
+}
+
+/// Walks all documents. The place of an error is its line.
+pub(super) fn documents(walk: &mut Walk<'_>, bytes: &[u8]) -> Result<(), FeedError> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    while reader.end().is_err() {
+        walk.keep_file();
+        let seed = Seed { walk: &mut *walk, at: At::Document, list: "" };
+        let read = seed.deserialize(&mut reader).and_then(|value| match value {
+            Value::Array(all) => walk.addresses("", all),
+            Value::Scalar(one) if Kind::of(&one).is_key() => walk.element("", one),
+            _ => Ok(()),
+        });
+        if let Err(error) = read {
+            // An array that is the document has no line at its end.
+            let place = match error.line() as u64 {
+                0 => Place::Whole,
+                line => Place::Line(line),
+            };
+            let failure = walk.failure.take();
+            let error = failure.unwrap_or_else(|| Problem::Json { text: error.to_string() });
+            return Err(FeedError::at(place, error));
+        }
+    }
+    Ok(())
 }

@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
-use serde::de::{DeserializeSeed, Error};
+use serde::de::Error;
 
 use super::super::key::Kind;
 use super::super::shape::Shape;
 use super::super::text::{Load, Row};
-use super::names::{Key, Lists, Names, Object, has_addresses};
-use super::value::{Array, At, Seed, Value};
+use super::names::{Array, Key, Lists, Names, Object, has_addresses};
 use super::{LIST, NFT_ELEMENT, PREFIX};
-use crate::error::{FeedError, Place, Problem};
+use crate::error::Problem;
 
 /// An object as a row: its prefix, then its columns.
 struct JsonRow<'a> {
@@ -92,31 +91,6 @@ impl<'a> Walk<'a> {
         });
         let hidden = hidden.filter(|(_, names)| !names.is_empty()).collect();
         Walk { load, lenient, names, taken, around, hidden, replaced, ..Walk::default() }
-    }
-
-    /// Walks all documents. The place of an error is its line.
-    pub(super) fn documents(&mut self, bytes: &[u8]) -> Result<(), FeedError> {
-        let mut reader = serde_json::Deserializer::from_slice(bytes);
-        while reader.end().is_err() {
-            self.keep_file();
-            let seed = Seed { walk: &mut *self, at: At::Document, list: "" };
-            let read = seed.deserialize(&mut reader).and_then(|value| match value {
-                Value::Array(all) => self.addresses("", all),
-                Value::Scalar(one) if Kind::of(&one).is_key() => self.element("", one),
-                _ => Ok(()),
-            });
-            if let Err(error) = read {
-                // An array that is the document has no line at its end.
-                let place = match error.line() as u64 {
-                    0 => Place::Whole,
-                    line => Place::Line(line),
-                };
-                let failure = self.failure.take();
-                let error = failure.unwrap_or_else(|| Problem::Json { text: error.to_string() });
-                return Err(FeedError::at(place, error));
-            }
-        }
-        Ok(())
     }
 
     /// Takes an object that may be a row; returns whether it is. An object with rows inside is one if its prefix is
@@ -295,7 +269,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Keeps the scalars of the first document, which is not the whole file, or is a row.
-    fn keep_file(&mut self) {
+    pub(super) fn keep_file(&mut self) {
         if let Some((number, scalars)) = self.file.take() {
             self.keep(number, scalars);
         }
