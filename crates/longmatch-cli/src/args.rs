@@ -40,7 +40,7 @@ pub use self::set::{
     FormArgs, ListArgs, MatrixArgs, OverlapsArgs, SetArgs, SetCommand, SetReadArgs, SplitArgs,
 };
 pub use self::source::{FamilyArgs, FileOption, ReadArgs, RoutesArgs, SourceArgs};
-pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic};
+pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic, names};
 
 /// Longest-prefix match for IPv4 and IPv6 addresses, checked and measured.
 #[derive(Parser, Debug)]
@@ -54,7 +54,7 @@ pub struct Cli {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Find the longest matching prefix of addresses or prefixes, and its next hop or columns
+    /// Find the longest prefix that matches an address, and its next hop or columns
     #[command(after_help = help::LOOKUP)]
     Lookup(LookupArgs),
     /// Compile prefixes and their columns into a table file, ready to be mapped
@@ -63,7 +63,7 @@ pub enum Command {
     /// Add columns of prefix data to CSV, NDJSON or text, or filter lines by their addresses
     #[command(after_help = help::ANNOTATE)]
     Annotate(AnnotateArgs),
-    /// Describe a table: lengths, next hops, overlap, memory of each engine
+    /// Describe a table: prefix lengths, next hops, overlap, memory of each engine
     #[command(after_help = help::STAT)]
     Stat(StatArgs),
     /// Check the answers of the routing table and of all engines on every address
@@ -72,7 +72,7 @@ pub enum Command {
     /// Check the answers and measure lookup rates
     #[command(after_help = help::BENCH)]
     Bench(BenchArgs),
-    /// Replay updates of a table under readers, and measure both
+    /// Replay updates of a table while readers look up, and measure both
     #[command(after_help = help::REPLAY)]
     Replay(ReplayArgs),
     /// Reproduce the papers' tables and figures on this machine, as one page
@@ -132,9 +132,9 @@ pub struct VerifyArgs {
 
     /// SIMD level: portable, scalar, avx2, avx512, all
     ///
-    /// Looks up every IPv4 address at the level named, or with 'all' at each level in turn. By
-    /// default the CPU's best level is tested on every address, and the other levels in
-    /// every range of addresses.
+    /// Looks up every IPv4 address at this level; 'all' stands for each level in turn. By
+    /// default the CPU's best level looks up every address, and the other levels look up some
+    /// addresses of every range.
     #[arg(
         long,
         value_name = "LEVEL",

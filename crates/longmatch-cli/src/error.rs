@@ -1,5 +1,6 @@
 //! Outcome of a command: a status, or an error of one line on standard error.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::io;
 use std::process::ExitCode;
@@ -8,6 +9,8 @@ use longmatch::file::FileError;
 use longmatch::{IpPrefix, ParsePrefixError, PrefixError};
 use longmatch_bench::ThreadError;
 use longmatch_feed::{FeedError, Problem, printable};
+
+use crate::name_list::list_of_names;
 
 /// Status of a command that did its work. Scripts rely on the codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,12 +121,19 @@ pub const HOST_BITS: &str = " (--mask drops host bits)";
 
 /// Returns the advice for an error of an input. The library's message cannot name options of the
 /// command.
-pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
+pub fn hint(error: &FeedError, advice: Advice) -> Cow<'static, str> {
     let problem = match &error.problem {
         Problem::NothingRead { first, .. } => &first.problem,
         problem => problem,
     };
-    match problem {
+    let advice = match problem {
+        Problem::UnclearPair { columns, .. } => return of_pair(columns).into(),
+        // Addresses of hosts beside their netmask or length, as in an inventory.
+        Problem::Cell { column, .. } if has_host_bits(problem) && of_two_columns(error) => {
+            let column = list_of_names([column]);
+            let hosts = format!(" (--mask drops host bits, --prefix-column {column} takes hosts)");
+            return hosts.into();
+        }
         Problem::Open(reason) if reason.kind() == io::ErrorKind::NotFound => {
             not_a_path(error.input.as_deref().unwrap_or_default())
         }
@@ -132,22 +142,45 @@ pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
         }
         Problem::FixedPrefix => " (--prefix-column)",
         Problem::DefaultFamily if advice.families => ", or give -4 or -6",
-        Problem::Prefix {
-            error: ParsePrefixError::Prefix(PrefixError::HostBits { .. }), ..
-        }
-        | Problem::Cell {
-            error: Some(ParsePrefixError::Prefix(PrefixError::HostBits { .. })),
-            ..
-        }
-        | Problem::NetworkBits { .. } => HOST_BITS,
-        Problem::UnclearPair { .. } | Problem::SeveralColumns { .. } | Problem::LoneEnd { .. } => {
-            " (--prefix-column)"
-        }
+        _ if has_host_bits(problem) => HOST_BITS,
+        Problem::Wildcard { .. } => " (--prefix-column NAME)",
+        Problem::LoneNetmask { .. } => " (--prefix-column NETWORK,NETMASK)",
+        Problem::SeveralColumns { .. }
+        | Problem::LoneEnd { .. }
+        | Problem::TwoMembers { .. }
+        | Problem::TwoPrefixes { .. } => " (--prefix-column)",
         Problem::RangeOrNextHop { .. } | Problem::LengthOrNextHop { .. } => {
             " (--prefix-column or --format routes)"
         }
         _ if error.is_damage() && advice.lenient => " (--lenient keeps the undamaged part)",
         _ => "",
+    };
+    advice.into()
+}
+
+fn has_host_bits(problem: &Problem) -> bool {
+    use ParsePrefixError::Prefix;
+    match problem {
+        Problem::Prefix { error, .. } | Problem::Cell { error: Some(error), .. } => {
+            matches!(error, Prefix(PrefixError::HostBits { .. }))
+        }
+        _ => matches!(problem, Problem::NetworkBits { .. }),
+    }
+}
+
+/// Whether the prefixes of an input are in two columns.
+fn of_two_columns(error: &FeedError) -> bool {
+    error.read_as.as_ref().is_some_and(|format| format.contains("addresses and lengths"))
+}
+
+/// The advice for two columns, `address,mask`, that are networks, or hosts with other addresses.
+fn of_pair(columns: &str) -> String {
+    match columns.split_once(',') {
+        Some((first, second)) if !second.contains(',') => {
+            let (both, first) = (list_of_names([first, second]), list_of_names([first]));
+            format!(" (--prefix-column {both} for networks, --prefix-column {first} for hosts)")
+        }
+        _ => " (--prefix-column)".to_owned(),
     }
 }
 

@@ -17,11 +17,13 @@ NO_COLOR is honoured. '<command> -h' prints a summary, '<command> --help' the fu
 
 /// Text after the options of `longmatch lookup`.
 pub const LOOKUP: &str = "\
-Prints 'address<TAB>prefix<TAB>value'; '-' and '-' where no prefix matches. The address is printed
-as it was given. IPv4-mapped IPv6 addresses (::ffff:192.0.2.1) are looked up in the IPv4 routes.
+Prints 'address<TAB>prefix<TAB>value', or 'address<TAB>-<TAB>-' if no prefix matches. The address is
+printed as it was given. IPv4-mapped IPv6 addresses (::ffff:192.0.2.1) are looked up in the IPv4
+routes.
 
-The longest prefix that covers a prefix answers for it; an equal one counts. 'address' is the
-prefix as it was given. --all prints all that cover it, --more-specific those inside it.
+A query may be a prefix: the answer is the longest prefix that covers the query or equals it. --all
+prints all prefixes that cover the query, --more-specific all prefixes inside the query. The column
+'address' has the query as it was given.
 
 The value of routes is the next hop, or the origin AS where routes have AS paths (MRT, 'bgpdump
 -m'); see --value. Prefixes of any other format (CSV, lists, address ranges, MaxMind DB, compiled
@@ -29,18 +31,17 @@ tables) have a field for each column, empty where the value is null. JSON, CSV a
 names: 'address', 'prefix', and the columns ('prefix_' for a column named 'prefix'); routes have the
 column 'next_hop' or 'origin_as'.
 
-With 'NAME=FILE' in every --routes the files are lists with names, and the column 'list' has the
-names of all lists with the address, such as 'drop;tor'.
+If each --routes is 'NAME=FILE', the files are lists with names, and the column 'list' has the names
+of all lists that have the address, such as 'drop;tor'.
 
 Without --routes and --table the default table answers: the AS that originates the prefix, 'asn',
 and its 'name'. 'longmatch --version' prints its date. Special-purpose addresses have no AS.
 
-A line that is neither an address nor a prefix is an error, or with --skip-invalid skipped unless it
-has an address.
+A line that is neither an address nor a prefix is an error, unless --skip-invalid is given.
 
-For many runs compile the prefixes once: a file of --table is mapped when the command starts, and a
-file that replaces it serves the next run. (Programs that run on use the library's
-FileTable::reload.)
+If you run lookup often, compile the prefixes once: a file of --table is mapped, which takes no
+time. A later run maps the file that has replaced it by then. (A program that keeps running uses
+FileTable::reload of the library.)
 
 Examples:
   longmatch lookup 8.8.8.8
@@ -58,8 +59,9 @@ Exit codes: 0 all queries matched, 1 some did not (0 with --exit-zero), 2 bad us
 
 /// Text after the options of `longmatch compile`.
 pub const COMPILE: &str = "\
-All commands with --routes use the file with --table. It is written beside FILE and renamed:
-programs that have the old file open keep it until they open the new one.
+All commands that have --routes read the compiled table with --table. The table is written to a new
+file, which then replaces FILE: a program that has the old file open keeps the old table until it
+opens FILE again.
 
 Examples:
   longmatch compile --routes sites.csv -o sites.lm
@@ -78,13 +80,13 @@ Exit codes: 0 written, 2 bad usage or input, or the file cannot be written.";
 macro_rules! columnar {
     () => {
         "\
-The columns of Parquet, Arrow files and Arrow streams have names, and fields of structs paths
-(src.ip). Addresses are text, integers (IPv4), or bytes in network order, also in dictionaries. All
-columns, their types and the metadata stay; added columns have the types of the prefix data, and
-nulls. The output has the format of the input, or that of its name: .parquet, .arrow (.feather,
-.ipc) or .arrows, a stream. A stream needs no file. Parquet and Arrow files on a pipe, or compressed
-as a whole, are first written to a temporary file of their size. Row groups have up to about 131,072
-rows, and not more than those of a Parquet input.
+In Parquet, Arrow files and Arrow streams --column gives the name of a column, or the path of a
+field of a struct (src.ip). Addresses are text, integers (IPv4), or bytes in network order, also in
+dictionaries. All columns, their types and the metadata stay; added columns have the types of the
+prefix data, and nulls. The output has the format of its name, .parquet, .arrow (.feather, .ipc) or
+.arrows (a stream), or else the format of the input. Parquet and Arrow files on a pipe, or
+compressed as a whole, are first written to a temporary file of their size. Row groups have up to
+about 131,072 rows, and not more than those of a Parquet input.
 
 "
     };
@@ -113,12 +115,14 @@ member of a JSON object, and after a tab at the end of a line of text. Addresses
 brackets, parentheses, zone ids, quotes, a final dot and the length /32 or /128; IPv4-mapped
 addresses are IPv4 addresses. Where an address is missing or bad, or no prefix matches, the columns
 are empty (JSON: null; between spaces: -). A row of CSV that equals the header is a header again.
-Empty lines stay empty. Rows with too few cells get the missing ones. Several addresses 'a, b' in a
-cell or array get several answers, with commas between them or as an array.
+Empty lines stay empty. Rows with too few cells get the missing ones. If a cell or array has
+several addresses 'a, b', the added cell has a value for each, with commas between them or as an
+array.
 
-The header of logs of Zeek and W3C programs is the line #fields or #Fields:; another one may follow
-in which the columns with addresses have the same names. A packet capture (pcap, pcapng) is read as
-CSV with the columns time, source and destination; the last has the addresses.
+In logs of Zeek and of W3C programs the line #fields or #Fields: is the header. Another such line
+may follow; it must have the same names for the columns with addresses. A packet capture (pcap,
+pcapng) is read as CSV with the columns time, source and destination; by default the addresses of
+the column destination are looked up.
 
 The first SIGINT or SIGTERM ends the reading; what was read is written. SIGHUP reads the files of
 --routes and --table again.
@@ -153,8 +157,8 @@ Examples:
 
 /// Text after the options of `longmatch verify`.
 pub const VERIFY: &str = "\
-With --table, the compiled form in the file is verified first, as engine 'file'. Its answers are
-routes or values, as the file was compiled; so are those of the other engines.
+With --table, the compiled form in the file is verified first, as engine 'file'. All engines answer
+with routes, or with values if the file was compiled with '--answers values'.
 
 Examples:
   longmatch verify
@@ -169,8 +173,9 @@ or input, or nothing to verify.";
 /// Text after the options of `longmatch bench`.
 pub const BENCH: &str = "\
 With --table, the compiled form in the file is measured first, as engine 'file': its memory is
-mapped, and each call takes one indirect call more. Its answers are routes or values, as the file
-was compiled; so are those of the other engines, which are compiled from the table's routes.
+mapped, and each call takes one indirect call more. The other engines are compiled from the routes
+of the table. All engines answer with routes, or with values if the file was compiled with
+'--answers values'.
 
 Examples:
   longmatch bench
@@ -185,9 +190,9 @@ Examples:
   longmatch bench --json > rates.ndjson
 
 If an engine cannot hold the table, its wider forms are tried. If these fail too, the output has a
-row with the reason. With --json the output is in the form of the records of 'longmatch report': a
-line about the run, then a line for each value, with its settings and its spread or the reason why
-it is missing.
+row with the reason. With --json the output has the form of records.ndjson of 'longmatch report':
+one line about the run, then a line for each value. The line has the settings, and the spread of the
+value or the reason why the value is missing.
 
 Exit codes: 0 done, 1 a wrong answer, or a named engine without a result, 2 bad usage or input, or
 nothing was measured.";
@@ -217,9 +222,9 @@ or nothing was replayed.";
 pub const REPORT: &str = "\
 Each --routes FILE is a separate table; give the most important one first.
 
-Writes report.html, one self-contained page, and records.ndjson, every value with its settings.
-Both are written again after each experiment: the same command continues an interrupted report.
---convert prints an existing report as CSV or Markdown, or its page again, without measuring.
+Writes report.html, one self-contained page, and records.ndjson, which has every value with its
+settings. Both are written again after each experiment; if the report is interrupted, the same
+command continues it. --convert prints an existing report in another format and measures nothing.
 
 Examples:
   longmatch report
@@ -258,8 +263,8 @@ IPv4-mapped IPv6 addresses count as IPv4. Empty lines and lines that begin with 
 ignored. Files may be compressed with gzip, bzip2, zstd or xz.
 
 overlaps, covered, diff and dump take prefixes as they are listed. The other operations treat a list
-as the set of its addresses: their output is the fewest prefixes of the result, sorted, IPv4 first,
-or with --form ranges, hosts without /32 and /128, or the input of ipset, nft, iptables or routers.
+as the set of its addresses, and print the fewest prefixes of the result, sorted, IPv4 first. --form
+prints ranges, hosts without /32 and /128, or the input of ipset, nft, iptables or routers instead.
 
 Examples:
   longmatch set aggregate blocklist.txt
@@ -272,13 +277,13 @@ Examples:
   longmatch set matrix feed-*.txt
   longmatch set dump --csv GeoLite2-Country.mmdb
 
-Exit codes: 0 done, 1 overlaps or covered printed no line or diff found a difference, 2 bad usage or
-input.";
+Exit codes: 0 done, 1 if overlaps or covered printed no line, or if diff found a difference, 2 bad
+usage or input.";
 
 /// Text after the options of `longmatch set aggregate`.
 pub const SET_AGGREGATE: &str = "\
-The output has exactly the addresses of the lists. Only the prefixes of routes count, not their next
-hops: for fewer routes with the same answers see 'aggregated' in the library.
+The output has exactly the addresses of the lists. Next hops of routes do not count; the function
+'aggregated' of the library makes fewer routes with the same answers.
 
 Examples:
   longmatch set aggregate blocklist.txt
@@ -287,11 +292,11 @@ Examples:
   longmatch set aggregate --form nft --name bad blocklist.txt | nft -f -
   longmatch set aggregate -4 --form iptables --name bad blocklist.txt | iptables-restore -n
 
-With --form ipset, nft and iptables the sets of both families are made, also where they are empty,
-or with -4 or -6 that of one family. The input of iptables-restore replaces the rules of the chain
-NAME; without -n iptables-restore removes all other chains. Lines that begin with -4 or -6 let the
-same file serve iptables-restore and ip6tables-restore. 'ipset restore' and 'nft -f' add to sets
-that exist.
+With --form ipset, nft and iptables the output makes a set for each family, even if it is empty;
+with -4 or -6 it makes the set of that family only. The input of iptables-restore replaces the rules
+of the chain NAME; without -n iptables-restore removes all other chains. Lines that begin with -4 or
+-6 let the same file serve iptables-restore and ip6tables-restore. 'ipset restore' and 'nft -f' add
+to sets that exist.
 
 Exit codes: 0 done, 2 bad usage or input.";
 
@@ -332,7 +337,7 @@ Exit codes: 0 done, 2 bad usage or input.";
 pub const SET_OVERLAPS: &str = "\
 Prints 'prefix-of-A<TAB>relation<TAB>prefix-of-B', in the order of the longer prefix. The relation
 is 'covers' if A's prefix is the shorter one, 'inside' if it is the longer one, or 'equals'.
-Prefixes are compared as they are listed, each once; a range stands for its fewest prefixes.
+Prefixes are compared as they are listed, each once; a range is compared as its fewest prefixes.
 
 Examples:
   longmatch set overlaps customers.txt blocklist.txt
@@ -342,9 +347,9 @@ Exit codes: 0 done, 1 without such a pair, 2 bad usage or input.";
 
 /// Text after the options of `longmatch set covered`.
 pub const SET_COVERED: &str = "\
-Prints 'prefix-of-A<TAB>full', 'partly' or 'not': B has all, some or none of its addresses, in one
-prefix or several. Prefixes of A are printed as they are listed, each once, sorted, IPv4 first; a
-range stands for its fewest prefixes.
+Prints 'prefix-of-A<TAB>full', 'partly' or 'not': B has all, some or none of the addresses of this
+prefix. Several prefixes of B may cover it together. Prefixes of A are printed as they are listed,
+each once, sorted, IPv4 first; a range is printed as its fewest prefixes.
 
 Examples:
   longmatch set covered customers.txt blocklist.txt
@@ -355,9 +360,9 @@ Exit codes: 0 done, 1 no line was printed, 2 bad usage or input.";
 
 /// Text after the options of `longmatch set matrix`.
 pub const SET_MATRIX: &str = "\
-Prints a grid for each family: a row for each list, and in its columns the number of addresses that
-it shares with list 1, list 2 and so on, and their share of the row's list. With --json the number
-of addresses is a text, and 'share' is null if list 'a' is empty.
+Prints a grid for each family, with a row and a column for each list. A cell has the number of
+addresses that both lists have, and in parentheses their share of all addresses of the row's list.
+With --json the number of addresses is a text, and 'share' is null if list 'a' is empty.
 
 Examples:
   longmatch set matrix feed1.txt feed2.txt feed3.txt
@@ -369,8 +374,9 @@ Exit codes: 0 done, 2 bad usage or input.";
 pub const SET_DUMP: &str = "\
 Prints the prefix and all columns of each row, sorted by prefix, IPv4 first, with TABs between them
 and without a header; --csv prints the names of the columns first, --json has them in each object.
-Null is an empty cell, or null. Ranges become their fewest prefixes. Files have the columns of all,
-and rows of later files replace earlier ones. A column named 'prefix' becomes 'prefix_'.
+A null value is an empty cell; in JSON it is null. Ranges become their fewest prefixes. If there are
+several files, the output has the columns of all files, and rows of later files replace rows of
+earlier files. A column named 'prefix' becomes 'prefix_'.
 
 Examples:
   longmatch set dump sites.lm
@@ -383,10 +389,11 @@ Exit codes: 0 done, 2 bad usage or input.";
 
 /// Text after the options of `longmatch set diff`.
 pub const SET_DIFF: &str = "\
-Reads tables as 'lookup --routes' does: 'prefix next-hop' lines, 'ip route', 'bgpdump -m', MRT. A
-line '-prefix value' is in OLD only, '+prefix value' in NEW only; both follow each other where the
-value changed. All rows of a prefix are compared, in any order, each different row once. With
---duplicates one row of each prefix is compared, such as that of the joined cells.
+Reads files of any format, as 'lookup --routes' does. A line '-prefix value' is in OLD only, a line
+'+prefix value' in NEW only; if the value changed, both lines are printed. All rows of a prefix are
+compared, in any order; equal rows count once. With --duplicates one row of each prefix is compared.
+Columns are compared by name, in any order. If only one table has a column, --columns must name the
+columns to compare.
 
 Examples:
   longmatch set diff old.txt new.txt
@@ -400,8 +407,9 @@ Exit codes: 0 the tables are equal, 1 they differ, 2 bad usage or input.";
 
 /// Text after the options of `longmatch set split`.
 pub const SET_SPLIT: &str = "\
-The lists are first reduced to the fewest prefixes. Those longer than the wanted length, and all of
-a family without a length, are printed as they are then.
+The lists are first reduced to the fewest prefixes. Then each prefix shorter than the length of its
+family is split into prefixes of that length. Longer prefixes are printed as they are, and so are
+all prefixes of a family without a length.
 
 Examples:
   longmatch set split --length4 24 --length6 48 allocations.txt
@@ -411,8 +419,8 @@ Exit codes: 0 done, 2 bad usage or input, or more prefixes than --limit.";
 
 /// Text after the options of `longmatch set count`.
 pub const SET_COUNT: &str = "\
-'prefixes' and 'ranges' are the fewest that have the addresses. With --json the number of addresses
-is a text, as it may have up to 39 digits.
+'prefixes' is the smallest number of prefixes that have exactly these addresses, 'ranges' the
+smallest number of ranges. With --json the number of addresses is a text of up to 39 digits.
 
 Examples:
   longmatch set count blocklist.txt
@@ -439,8 +447,8 @@ Exit codes: 0 printed, 2 bad usage.";
 
 /// Text after the options of `longmatch man`.
 pub const MAN: &str = "\
-The pages have the texts of '--help'; 'man longmatch-set-aggregate' shows that of 'longmatch set
-aggregate'. Release archives have them.
+The pages have the texts of '--help'; 'man longmatch-set-aggregate' shows the page of 'longmatch set
+aggregate'. Release archives have the pages.
 
 Examples:
   longmatch man set aggregate | man -l -

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use longmatch::IpPrefix;
 use longmatch::table::{Cell, Column, ColumnType, PrefixData};
-use longmatch_feed::{DataLoader, Options};
+use longmatch_feed::{DataLoader, Options, printable};
 
 use crate::error::{Advice, CliError};
 use crate::families::Families;
@@ -19,9 +19,24 @@ const COLUMN: &str = "list";
 /// The names and files of lists; `None` if no file has a name.
 ///
 /// # Errors
-/// If only some have one.
+/// If only some have one, two have the same, or a name cannot be told from several.
 pub fn of(files: &[PathBuf]) -> Result<Option<Vec<(&str, &Path)>>, CliError> {
     let lists: Vec<_> = files.iter().filter_map(|path| named(path)).collect();
+    let refused = |name, problem| {
+        let name = format!("'{}': {problem}", printable(name));
+        Err(CliError::input("--routes", name))
+    };
+    for (at, (name, _)) in lists.iter().enumerate() {
+        if name.is_empty() || name.contains(';') {
+            return refused(
+                name,
+                "give the list a name without ';', which separates the names of lists",
+            );
+        }
+        if lists[..at].iter().any(|(other, _)| other == name) {
+            return refused(name, "two lists have this name: give each its own");
+        }
+    }
     match lists.len() {
         0 => Ok(None),
         all if all == files.len() => Ok(Some(lists)),

@@ -15,6 +15,7 @@ mod help;
 mod input;
 mod lines;
 mod lists;
+mod name_list;
 mod ordered;
 mod output;
 mod paths;

@@ -15,7 +15,7 @@ pub fn is_stdin(path: &Path) -> bool {
 /// The name and the file of a list, `NAME=FILE`, unless that is a file itself.
 pub fn named(path: &Path) -> Option<(&str, &Path)> {
     let (name, file) = path.to_str()?.split_once('=')?;
-    let is_name = !name.is_empty() && !name.contains('/') && !path.exists();
+    let is_name = !name.contains('/') && !path.exists();
     is_name.then(|| (name, Path::new(file)))
 }
 

@@ -8,6 +8,7 @@ use longmatch_feed::{DataLoader, Options, Report, printable};
 
 use crate::error::{Advice, CliError};
 use crate::families::Families;
+use crate::name_list::quoted;
 use crate::output::warn;
 use crate::paths::{display_name, file, is_stdin, one_stdin};
 use crate::progress::Progress;
@@ -69,7 +70,7 @@ pub fn finish(loader: DataLoader, advice: Advice) -> Result<PrefixData, CliError
 
 /// The error of a column of `--add` that prefix data with the columns `all` do not have.
 pub fn no_column<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> CliError {
-    let all: Vec<_> = all.map(printable).collect();
+    let all: Vec<_> = all.map(|name| printable(&quoted(name)).into_owned()).collect();
     let has = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
     let name = printable(name);
     CliError::input(

@@ -29,17 +29,24 @@ pub fn refuse_inputs<'p>(
     Ok(())
 }
 
-/// Refuses a name that is that of a compressed file or an archive, for a file that is none.
+/// Suffixes of compressed files and archives.
+pub const COMPRESSED: [&str; 18] = [
+    "gz", "bz2", "xz", "zst", "zstd", "lz4", "lzma", "lz", "br", "sz", "z", "zip", "7z", "rar",
+    "tar", "tgz", "tbz2", "txz",
+];
+/// Suffixes of files that are neither text nor columnar files that `annotate` writes.
+pub const BINARY: [&str; 14] = [
+    "xlsx", "xls", "ods", "parq", "pq", "avro", "orc", "sqlite", "db", "mmdb", "mrt", "pcap",
+    "pcapng", "lm",
+];
+
+/// Refuses a name with one of these suffixes, for a file of another format.
 ///
 /// # Errors
 /// If it is such a name.
-pub fn refuse_suffix(path: &Path, problem: &str) -> Result<(), CliError> {
-    const SUFFIXES: [&str; 18] = [
-        "gz", "bz2", "xz", "zst", "zstd", "lz4", "lzma", "lz", "br", "sz", "z", "zip", "7z", "rar",
-        "tar", "tgz", "tbz2", "txz",
-    ];
+pub fn refuse_suffix(path: &Path, suffixes: &[&str], problem: &str) -> Result<(), CliError> {
     let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
-    match SUFFIXES.contains(&&*suffix.to_ascii_lowercase()) {
+    match suffixes.contains(&&*suffix.to_ascii_lowercase()) {
         true => Err(CliError::input(path.display(), problem)),
         false => Ok(()),
     }

@@ -286,7 +286,7 @@ mod tests {
             ReplayError::Fresh(TOO_LARGE).reason(),
         ];
         assert!(reasons.iter().all(|it| it.contains("--engine")), "{reasons:?}");
-        assert!(reasons[3].starts_with("update 1,234: the table numbers"), "{}", reasons[3]);
+        assert!(reasons[3].starts_with("update 1,234: the table has"), "{}", reasons[3]);
         let retired = UpdateError::Retired { bytes: 70 << 20, limit: 64 << 20 };
         let retired = ReplayError::Update { number: 5, error: retired }.reason();
         assert!(retired.contains("70.0 MiB") && retired.ends_with("--readers"), "{retired}");
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!((&line["family"], &line["routes"]), (&"ipv4".into(), &0.into()));
         assert!(line["error"].as_str().unwrap().contains("65,535") && line["named"].is_null());
         let unnamed = Failed::new(&rib, &"dxr".parse().unwrap(), false, &TOO_LARGE);
-        assert!(unnamed.error.ends_with("the engine up to 65,535"), "{}", unnamed.error);
+        assert!(unnamed.error.ends_with("supports ids up to 65,535"), "{}", unnamed.error);
         let problem = no_results("measured", &[failed]).unwrap();
         assert!(problem.starts_with("no engine was measured: dxr:d=18: the table"), "{problem}");
         assert!(no_results("measured", &[]).is_none());

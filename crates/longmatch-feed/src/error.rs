@@ -122,8 +122,15 @@ problems! {
         /// A netmask is alone in the place of a prefix.
         LoneNetmask { text: String } = "{text} is a netmask in the place of a prefix: write address/length, or name \
             the columns of the network and its netmask for the prefix";
-        TwoMembers { text: String } = "'{}' is a network in two members of an object: write it in one \
-            (192.0.2.0/24), or name the member of the address for the prefix if it is a host", text.escape_debug();
+        TwoMembers { text: String, columns: String } = "'{}' is an address with the length, the mask, the size or the \
+            end of its network, or a host with a value: name both members for the prefix ({}), or the first alone if \
+            it has hosts", text.escape_debug(), columns.escape_debug();
+        TwoPrefixes { columns: String } = "the members {} of an object each have a prefix or an address: name the one \
+            to read for the prefix, and read the input once more for the other", columns.escape_debug();
+        ArrayRow { text: String } = "'{}' are values without names in an array: write objects with a member for the \
+            prefix, or CSV (jq -r '.[] | @csv')", text.escape_debug();
+        IntegerAddress { column: String, text: String } = "member '{}': {} is an integer, and hosts are not read as \
+            integers: write the addresses as text", column.escape_debug(), text.escape_debug();
         HiddenRow { text: String } = "the line begins with '#', as a comment does, but has the prefix {text} in its \
             column: put its first cell between quotation marks if it is a row, or remove the line";
         StrayQuote = "the quotation mark that begins a cell here has no counterpart before a delimiter or a line end: \
@@ -444,7 +451,11 @@ fn no_peer(peers: usize) -> Cow<'static, str> {
 
 /// The names of the columns, or of the first of them.
 fn list(columns: &[String]) -> String {
-    let names = columns.iter().take(MAX_NAMES).map(|name| shorten(name).escape_debug().to_string());
+    // A list of names takes a name with a comma in quotation marks.
+    let names = columns.iter().take(MAX_NAMES).map(|name| match shorten(name).escape_debug() {
+        shown if name.contains(',') => format!("\"{shown}\""),
+        shown => shown.to_string(),
+    });
     let names = names.collect::<Vec<_>>().join(", ");
     match columns.len() {
         0 => "the input has no columns".to_owned(),

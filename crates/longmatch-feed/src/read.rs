@@ -316,7 +316,8 @@ fn rows(
                 Err(error) if !(options.lenient && error.is_damage()) => return Err(error),
                 _ => {}
             }
-            report.is_list = store.columns().is_empty();
+            report.columns = store.columns().iter().map(|column| column.name.clone()).collect();
+            report.is_list = report.columns.is_empty();
             store.announce(sink, report)?;
             end
         }

@@ -161,7 +161,7 @@ fn text(head: &[u8], ends: bool, options: &Options) -> Result<Found, Problem> {
     if json::looks_like(head) {
         return Ok(Found::Whole(Format::Json));
     }
-    if head.trim_ascii_start().starts_with(b"[") {
+    if is_array_of_objects(head) {
         return Ok(Found::Routes(Format::IpJson, false));
     }
     if let Some(format) = Format::of_listing(&lines.list) {
@@ -189,6 +189,12 @@ fn text(head: &[u8], ends: bool, options: &Options) -> Result<Found, Problem> {
     }
 }
 
+/// Whether a text begins as an array of objects, which may be empty, and not as an IPv6 address in brackets.
+fn is_array_of_objects(head: &[u8]) -> bool {
+    let array = head.trim_ascii_start().strip_prefix(b"[").unwrap_or(b"1");
+    matches!(array.trim_ascii_start(), [] | [b'{' | b']', ..])
+}
+
 /// The format that the options name, or that follows from options of columns.
 fn named(head: &[u8], lines: &Lines<'_>, options: &Options) -> Result<Option<Found>, Problem> {
     let words = |key, names: &[&str]| Found::Shape(Shape::words(options.format, key, names));
@@ -198,9 +204,7 @@ fn named(head: &[u8], lines: &Lines<'_>, options: &Options) -> Result<Option<Fou
         Format::List => Found::Shape(Shape::list(lines.semicolons)),
         Format::Text => Found::Shape(Shape::texts(lines.semicolons)),
         Format::Json => Found::Whole(Format::Json),
-        Format::Routes if head.trim_ascii_start().starts_with(b"[") => {
-            Found::Routes(Format::IpJson, false)
-        }
+        Format::Routes if is_array_of_objects(head) => Found::Routes(Format::IpJson, false),
         Format::Routes => Found::Routes(Format::Routes, has_paths(head)),
         Format::Csv => Found::Shape(delimited(head, lines, options)?),
         listing if listing.listing().is_some() => Found::Shape(Shape::listing(listing)),
@@ -327,7 +331,11 @@ fn is_text_line(line: &str) -> bool {
 
 /// Whether a line is a prefix, an address or a range, perhaps with a comment.
 fn is_list_line(line: &str, semicolons: bool) -> bool {
-    Kind::of(line[..key::end_of_item(line, semicolons)].trim_ascii()).is_key()
+    let (item, comment) = line.split_at(key::end_of_item(line, semicolons));
+    // An address after a semicolon is a cell.
+    let is_cell = |text: &str| Kind::of(text.split(';').next().unwrap_or("").trim_ascii()).is_key();
+    Kind::of(item.trim_ascii()).is_key()
+        && (semicolons || !comment.strip_prefix(';').is_some_and(is_cell))
 }
 
 /// Whether a line is a route, or one with a wrong netmask or without its next hop. A number and a prefix may be two columns, unless an

@@ -23,6 +23,8 @@ pub struct Report {
     pub read_as: String,
     /// Whether the prefixes have no columns: the input is a list.
     pub is_list: bool,
+    /// The names of the columns whose cells are the next hops of a [`crate::Sink`], in their order.
+    pub columns: Vec<String>,
     /// Whether rows without the cells of [`crate::Options::filters`] are left out.
     pub is_filtered: bool,
     /// Compression of the input.

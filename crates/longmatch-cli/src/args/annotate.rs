@@ -7,6 +7,7 @@ use longmatch_feed::{Codec, Delimiter};
 
 use super::candidates::{columns, delimiters};
 use super::source::RowArgs;
+use super::values::names;
 use crate::paths::file;
 
 /// `longmatch annotate`.
@@ -14,19 +15,20 @@ use crate::paths::file;
 pub struct AnnotateArgs {
     /// Inputs: '-' or nothing for standard input
     ///
-    /// Plain, or compressed with gzip, bzip2, zstd or xz. Several are one output; the header of
-    /// CSV, which they share, comes once. Packet captures, Parquet and Arrow IPC are recognised
-    /// by their first bytes; see below.
+    /// Plain, or compressed with gzip, bzip2, zstd or xz. Several inputs make one output; they
+    /// must have the same CSV header, which is printed once. Packet captures, Parquet and Arrow
+    /// IPC are recognised by their first bytes; see below.
     #[arg(value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 
     /// Prefix data of any format (CSV, MRT, mmdb, ranges); may be repeated
     ///
-    /// 'NAME=FILE' is a list with a name; the column 'list' has the names of all that match.
-    /// Files with the same columns are one table, in which later files replace the rows of
-    /// earlier ones. Files with other columns are tables of their own, and each address is
-    /// looked up in all of them. By default the default table of lookup is used, with
-    /// the columns 'asn', the autonomous system that originates the prefix, and its 'name'.
+    /// 'NAME=FILE' is a list with a name; the column 'list' has the names of all lists that have
+    /// the address. Files with the same columns are one table, in which rows of later files
+    /// replace rows of earlier files. Each file with other columns is another table, and each
+    /// address is looked up in all tables. Without --routes and --table the default table of
+    /// lookup is used; its columns are 'asn', the autonomous system that originates the prefix,
+    /// and 'name', the name of that system.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub routes: Vec<PathBuf>,
 
@@ -48,7 +50,9 @@ pub struct AnnotateArgs {
     pub read: RowArgs,
 
     /// Column with addresses, by name or (CSV) number; may be repeated
-    #[arg(short, long, value_name = "NAME|N", value_delimiter = ',', conflicts_with_all = ["field", "regex"])]
+    ///
+    /// A name with a comma is in quotation marks: '"city, state"'.
+    #[arg(short, long, value_name = "NAME|N", value_delimiter = ',', conflicts_with_all = ["field", "regex"], verbatim_doc_comment)]
     pub column: Vec<String>,
 
     /// Field of NDJSON with addresses, such as src.ip; may be repeated
@@ -67,16 +71,18 @@ pub struct AnnotateArgs {
 
     /// Regular expression that finds the address in text; may be repeated
     ///
-    /// The address is the first group, or the whole match without a group. Without
-    /// --column, --field and --regex it is the first address on the line.
+    /// The address is the text of the first group; if REGEX has no group, the whole match.
+    /// Without --column, --field and --regex the first address of the line is looked up.
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true, verbatim_doc_comment)]
     pub regex: Vec<String>,
 
     /// Take every address; add the values of the first that matches
     ///
-    /// Every address of a line, cell or array is looked up, or every match of --regex. --match
-    /// and --no-match do so with lines of text. By default the first address of a line is looked
-    /// up, and each address of a list 'a, b' in a cell or array has an answer of its own.
+    /// All addresses of a line, cell or array are looked up, or all matches of --regex; the line
+    /// gets the values of the first one that has a matching prefix. For lines of text without
+    /// --regex, --match and --no-match imply --any. Without --any only the first address of a
+    /// line of text is looked up, and each address of a list 'a, b' in a cell or array gets its
+    /// own values.
     #[arg(long, verbatim_doc_comment)]
     pub any: bool,
 
@@ -86,8 +92,8 @@ pub struct AnnotateArgs {
 
     /// Names of the added columns, in order
     ///
-    /// By default the names in the prefix data; with several columns of addresses,
-    /// 'column_name'.
+    /// By default an added column has its name in the prefix data. If several columns have
+    /// addresses, the name of the address column comes first: 'src_asn'.
     #[arg(long = "as", value_name = "NAME", value_delimiter = ',', verbatim_doc_comment)]
     pub names: Vec<String>,
 
@@ -105,7 +111,7 @@ pub struct AnnotateArgs {
 
     /// Print only lines with an address that matches
     ///
-    /// Adds nothing but what --add, --as and --prefix-as ask for.
+    /// Columns are added only with --add, --as, --prefix-as or --flag.
     #[arg(long = "match", conflicts_with = "no_match")]
     pub matching: bool,
 
@@ -123,23 +129,24 @@ pub struct AnnotateArgs {
 
     /// Delimiter of cells: comma, tab, semicolon, bar, space or a character
     ///
-    /// By default that of a first line 'sep=;', or the one with which the header has the
-    /// columns. Between words any number of spaces counts as one. Where a tab separates cells,
-    /// quotation marks are a part of them.
+    /// By default the delimiter that a first line 'sep=;' gives, or else the delimiter that
+    /// divides the header into the columns of --column. With 'space', several spaces count as
+    /// one. If tabs separate the cells, quotation marks are ordinary characters.
     #[arg(short, long, value_name = "DELIMITER", requires = "column", add = delimiters(), verbatim_doc_comment)]
     pub delimiter: Option<Delimiter>,
 
     /// The first row of CSV is data
     ///
-    /// Columns are given by number. By default a first row without an address in them is a
-    /// header.
+    /// Give columns by number. By default the first row is a header if its cells in these
+    /// columns are not addresses.
     #[arg(long, requires = "column", verbatim_doc_comment)]
     pub no_header: bool,
 
     /// Write to FILE, compressed by its name (.gz, .bz2, .zst, .xz)
     ///
-    /// Of Parquet and Arrow the name gives the format. FILE appears, or is replaced, when the
-    /// output is complete: of a stream without end write '> FILE'.
+    /// Lines stay text under any other name. For input in Parquet or Arrow the name gives the
+    /// format: .parquet, .arrow or .arrows (a stream). FILE appears, or is replaced, when the
+    /// output is complete. If the input never ends, write '> FILE' instead.
     #[arg(short, long, value_name = "FILE", verbatim_doc_comment)]
     pub output: Option<PathBuf>,
 
@@ -187,6 +194,14 @@ impl AnnotateArgs {
     /// Returns the inputs: the files, else standard input.
     pub fn inputs(&self) -> Vec<PathBuf> {
         if self.files.is_empty() { vec!["-".into()] } else { self.files.clone() }
+    }
+
+    /// Returns the options with the names of their lists.
+    pub fn with_names(mut self) -> Self {
+        for list in [&mut self.column, &mut self.field, &mut self.add, &mut self.names] {
+            *list = names(list);
+        }
+        self
     }
 
     /// Returns whether only some lines are printed.

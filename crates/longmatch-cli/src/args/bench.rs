@@ -46,7 +46,7 @@ pub struct BenchArgs {
     )]
     pub traffic: Vec<Traffic>,
 
-    /// How lookups are done: one, batch, dependent [default: one,batch]
+    /// Modes of lookup: one, batch, dependent [default: one,batch]
     ///
     /// one        one address after the other; the CPU may overlap them
     /// batch      many addresses in one call
@@ -110,11 +110,12 @@ pub struct BenchArgs {
     )]
     pub keys: Keys,
 
-    /// Measure the machine's roofline beside the batches
+    /// Measure the roofline: the rate of the memory reads of a batch alone
     ///
-    /// The roofline is the rate of as many independent reads as a lookup makes, from tables of
-    /// the same sizes, for the same addresses, in the same run. The last column shows how many
-    /// times faster these are. Engines that do not state their reads have no roofline.
+    /// A second loop makes as many reads of memory for each address as a lookup makes, from
+    /// tables of the same sizes, but each read is independent of the others. Its rate is the
+    /// roofline. The last column is the roofline divided by the rate of lookups. Engines that do
+    /// not state their reads have no roofline.
     #[arg(long, verbatim_doc_comment)]
     pub roofline: bool,
 

@@ -9,18 +9,19 @@ use longmatch_feed::{KeptColumn, Options};
 
 use super::candidates::{column_types, columns};
 use super::source::{FamilyArgs, ReadArgs};
+use super::values::names;
 
 /// `longmatch compile`.
 #[derive(Args, Debug)]
 pub struct CompileArgs {
     /// Load prefixes from FILE, '-' for standard input; may be repeated
     ///
-    /// Any format of --format, which is detected. Plain or compressed with gzip, bzip2, zstd or
-    /// xz. A zip or tar archive is read if it has one file of data; 'FILE:MEMBER' names one of
-    /// several. The table has the columns of all files, and the rows of later files replace
-    /// earlier ones. With
-    /// NAME=FILE for each file it has the column 'list' instead: the names of all files that have
-    /// an address. By default the default table of lookup is taken.
+    /// The format is detected (see --format), and so is compression with gzip, bzip2, zstd or xz.
+    /// A zip or tar archive is read if it has one file of data; 'FILE:MEMBER' names one of
+    /// several. The table has the columns of all files; rows of later files replace rows of
+    /// earlier files. If each file is given as NAME=FILE, the table has the column 'list' only:
+    /// the names of all files that have the address. Without --routes the default table of
+    /// lookup is compiled.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 
@@ -39,7 +40,7 @@ pub struct CompileArgs {
     /// What lookups answer: routes, values
     ///
     /// routes  the prefix and its values
-    /// values  the values; lookups are faster, those that print the prefix are slower
+    /// values  the values; lookups are faster, except lookups that print the prefix
     #[arg(
         long,
         value_enum,
@@ -64,8 +65,8 @@ pub struct CompileArgs {
 pub struct ColumnArgs {
     /// Columns to keep, by name or number: 'asn,country' [default: all]
     ///
-    /// They come in this order. 'column=name' renames a column: '3=asn'. With an empty list only
-    /// the prefixes are left.
+    /// The result has them in this order. 'column=name' renames a column: '3=asn'. An empty list
+    /// keeps the prefixes only. A name with a comma is in quotation marks: '"city, state",asn'.
     #[arg(long, value_name = "LIST", value_delimiter = ',', num_args = 1, add = columns(), verbatim_doc_comment)]
     pub columns: Option<Vec<String>>,
 
@@ -88,20 +89,17 @@ impl ColumnArgs {
     pub fn options(&self, read: &ReadArgs, families: FamilyArgs) -> Options {
         let mut options = read.options();
         let kept = |columns: &Vec<String>| {
-            let columns = columns.iter().filter(|column| !column.is_empty());
-            columns.map(|column| kept_column(column)).collect()
+            let columns = names(columns).into_iter().filter(|column| !column.is_empty());
+            let kept = |column: String| {
+                let Ok(kept) = column.parse::<KeptColumn>();
+                kept
+            };
+            columns.map(kept).collect()
         };
         options.columns = self.columns.as_ref().map(kept);
         options.types = self.types.clone();
         options.default_family = families.only();
         options
-    }
-}
-
-fn kept_column(text: &str) -> KeptColumn {
-    match text.parse() {
-        Ok(column) => column,
-        Err(never) => match never {},
     }
 }
 

@@ -12,10 +12,10 @@ use crate::error::CliError;
 pub struct EngineArgs {
     /// Engines, separated by commas: 'all', 'name' or 'name:option:option'
     ///
-    /// Default: all but the oracle, whose lookups scan the table.
+    /// Default: all engines except the oracle, which scans the table at each lookup.
     /// 'auto' chooses the engine that suits the table and the CPU best: 'auto', 'auto:use=one',
-    /// 'auto:memory=4M', 'auto:traffic=few', 'auto:try=50ms'. 'all' does not include it.
-    /// 'none' compiles nothing: 'longmatch stat' prints the numbers of the table alone.
+    /// 'auto:memory=4M', 'auto:traffic=few', 'auto:try=50ms'. 'all' does not include 'auto'.
+    /// 'none', for 'longmatch stat' only, compiles no engine.
     #[arg(
         short = 'e',
         long = "engine",

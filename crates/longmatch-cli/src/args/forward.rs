@@ -31,10 +31,11 @@ pub struct ForwardArgs {
 
     /// Packet input and output: xdp, pcap, dpdk
     ///
-    /// xdp   AF_XDP sockets on Linux. Routes, next hops and neighbours are those of the kernel,
-    ///       and follow it. The kernel handles the packets that are not forwarded.
+    /// xdp   AF_XDP sockets on Linux, with the routes, next hops and neighbours of the kernel and
+    ///       their changes. The kernel handles the packets that are not forwarded.
     /// pcap  from capture files into capture files, with the routes of --routes
-    /// dpdk  a build with the feature 'dpdk', with the routes of --routes, or of the kernel by --tap
+    /// dpdk  DPDK, in a build with the feature 'dpdk', with the routes of --routes, or with
+    ///       --tap those of the kernel
     #[arg(
         long,
         value_enum,
@@ -47,7 +48,7 @@ pub struct ForwardArgs {
 
     /// Lookup engine: 'name' or 'name:option:option'
     ///
-    /// Where it does not exist for IPv6, IPv6 has folio.
+    /// If the engine does not exist for IPv6, folio forwards IPv6.
     #[arg(short, long, value_name = "SPEC", default_value = "folio", verbatim_doc_comment)]
     pub engine: EngineSpec,
 
@@ -58,7 +59,7 @@ pub struct ForwardArgs {
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = batch, verbatim_doc_comment)]
     pub batch: usize,
 
-    /// Number of forwarding threads, each with one queue of every interface
+    /// Threads; each has one queue of every interface
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads)]
     pub threads: usize,
 
@@ -76,7 +77,7 @@ pub struct ForwardArgs {
     )]
     pub xdp_mode: XdpMode,
 
-    /// Turn received frames into packets with random destinations: ipv4, ipv6
+    /// Make received frames packets to random addresses: ipv4, ipv6
     ///
     /// For measurements with --io dpdk and its device net_null, whose frames are empty.
     #[arg(
@@ -88,11 +89,11 @@ pub struct ForwardArgs {
     )]
     pub generate: Option<Generate>,
 
-    /// Make these interfaces of the kernel with --io dpdk, one for each device
+    /// Make these kernel interfaces, one for each device of DPDK
     ///
-    /// The kernel then receives what is not forwarded, sends by the devices, and has the routes:
-    /// give the interfaces addresses. Without them the routes are those of --routes, and packets
-    /// for the kernel are only counted.
+    /// For --io dpdk. The kernel receives the packets that are not forwarded, sends packets
+    /// through the devices, and gives the routes: give the interfaces addresses. Without --tap
+    /// the routes are those of --routes, and packets for the kernel are only counted.
     #[arg(long, value_name = "NAME", num_args = 1.., verbatim_doc_comment)]
     pub tap: Vec<String>,
 
@@ -100,7 +101,7 @@ pub struct ForwardArgs {
     #[command(flatten)]
     pub routes: SourceArgs,
 
-    /// Write the packets that the kernel would handle to FILE, with --io pcap
+    /// With --io pcap, write the packets for the kernel to FILE
     #[arg(long, value_name = "FILE")]
     pub kernel_capture: Option<PathBuf>,
 
@@ -108,7 +109,7 @@ pub struct ForwardArgs {
     #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
     pub interval: f64,
 
-    /// Stop after this time [default: run until a signal, or the end of all captures]
+    /// Stop after this time [default: at a signal or the captures' end]
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<f64>,
 

@@ -8,7 +8,7 @@ use super::source::{FamilyArgs, SourceArgs};
 /// `longmatch lookup`.
 #[derive(Args, Debug)]
 pub struct LookupArgs {
-    /// Addresses or prefixes to look up, or '-' for one a line from standard input
+    /// Addresses or prefixes to look up; '-' reads one from each line of standard input
     ///
     /// Addresses may have a port, brackets, a zone id and quotes. A prefix such as 192.0.2.0/24
     /// must have no host bits; --mask clears them. Empty lines and lines that begin with '#' are
@@ -45,15 +45,15 @@ pub struct LookupArgs {
 
     /// Print CSV with a header
     ///
-    /// Empty cells stand for values that are null, and for all where no prefix matches.
+    /// A cell is empty if the value is null; all cells are empty if no prefix matches.
     #[arg(long, conflicts_with = "json", verbatim_doc_comment)]
     pub csv: bool,
 
     /// Skip arguments and lines without an address or prefix
     ///
-    /// A line that is neither an address nor a prefix, such as that of a log, is searched for its
-    /// first address, which is printed without its port and zone id. The number of those without
-    /// one is reported at the end.
+    /// In a line that is neither an address nor a prefix, such as a line of a log, the first
+    /// address is looked up; it is printed without its port and zone id. The number of skipped
+    /// lines is reported at the end.
     #[arg(long, verbatim_doc_comment)]
     pub skip_invalid: bool,
 

@@ -60,10 +60,10 @@ pub struct ReplayArgs {
     ///
     /// At most 1,024.
     ///
-    /// Each reader looks up batches of 256 random routed addresses, first for a second without
-    /// updates and then under the updates. The output has the readers' rates, the 99.99th
-    /// percentile of the time of a batch, and the cost per lookup of a guard and of a
-    /// quiescent state, in batches of 32.
+    /// Each reader looks up batches of 256 random addresses inside the routes, for one second
+    /// without updates and then during the updates. The output has the readers' rates in both
+    /// parts, and the 99.99th percentile of the time of a batch. It also has the cost per lookup
+    /// of a guard and of a quiescent state, measured with batches of 32.
     #[arg(long, value_name = "N", value_parser = threads, verbatim_doc_comment)]
     readers: Option<usize>,
 
@@ -79,7 +79,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N", value_parser = count, verbatim_doc_comment)]
     pub verify_every: Option<usize>,
 
-    /// Compare every IPv4 address, or also the inside of IPv6 ranges
+    /// Compare every IPv4 address, and more addresses of each IPv6 range
     #[arg(long)]
     pub full: bool,
 

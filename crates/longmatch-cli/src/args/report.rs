@@ -60,7 +60,7 @@ pub struct ReportArgs {
     #[arg(long, conflicts_with = "quick")]
     pub full: bool,
 
-    /// Output directory; created if it does not exist
+    /// Output directory, created if missing
     #[arg(short = 'o', long, value_name = "DIR", default_value = "longmatch-report")]
     pub out: PathBuf,
 
@@ -75,11 +75,11 @@ pub struct ReportArgs {
     #[arg(long, value_name = "SIZE", value_parser = super::engines::size, verbatim_doc_comment)]
     pub memory: Option<u64>,
 
-    /// Print an existing report of the output directory in another format, and exit
+    /// Print the existing report as csv, markdown or html, and exit
     ///
-    /// The formats are 'csv' (the values), 'markdown' and 'html' (the page). The output is made
-    /// from records.ndjson, which holds all values of a report.
-    #[arg(long, value_name = "FORMAT", verbatim_doc_comment)]
+    /// csv has the values; markdown and html have the page. The report is records.ndjson in the
+    /// output directory.
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true, verbatim_doc_comment)]
     pub convert: Option<ReportFormat>,
 
     /// List the experiments with their sources, and exit

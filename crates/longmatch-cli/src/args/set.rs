@@ -38,10 +38,10 @@ pub enum SetCommand {
     /// Print pairs of prefixes, one of each list, where one covers the other
     #[command(after_help = help::SET_OVERLAPS, mut_arg("duplicates", hidden))]
     Overlaps(OverlapsArgs),
-    /// Print the prefixes of a list, and how much of each another list covers
+    /// Print each prefix of a list, and whether another list covers it fully, partly or not
     #[command(after_help = help::SET_COVERED, mut_arg("duplicates", hidden))]
     Covered(CoveredArgs),
-    /// Count the addresses that each two of the lists share
+    /// Count the addresses that each pair of lists has in common
     #[command(after_help = help::SET_MATRIX, mut_arg("duplicates", hidden))]
     Matrix(MatrixArgs),
     /// Print the prefixes of files of any format with all their columns
@@ -50,7 +50,7 @@ pub enum SetCommand {
     /// Print the routes that differ between two tables
     #[command(after_help = help::SET_DIFF)]
     Diff(DiffArgs),
-    /// Print the addresses of the lists in prefixes of one length
+    /// Print the addresses of the lists as prefixes of one length
     #[command(after_help = help::SET_SPLIT, mut_arg("duplicates", hidden))]
     Split(SplitArgs),
     /// Count the addresses of the lists
@@ -165,16 +165,17 @@ pub struct AggregateArgs {
 
     /// Round out to prefixes of at most N bits, of both families
     ///
-    /// Prints the fewest prefixes of at most N bits that have all addresses of the lists and
-    /// as few others as possible. Their number is printed on standard error.
+    /// The output has all addresses of the lists. Each prefix longer than N bits is replaced by
+    /// the prefix of N bits around it, which adds addresses; the number of added addresses is
+    /// printed on standard error.
     #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(0..=128), verbatim_doc_comment)]
     pub max_length: Option<u8>,
 
-    /// The same for IPv4 only
+    /// Round out IPv4 prefixes to at most N bits
     #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(0..=32))]
     pub max_length4: Option<u8>,
 
-    /// The same for IPv6 only
+    /// Round out IPv6 prefixes to at most N bits
     #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(0..=128))]
     pub max_length6: Option<u8>,
 
@@ -221,11 +222,11 @@ pub struct ComplementArgs {
 /// `longmatch set overlaps`.
 #[derive(Args, Debug)]
 pub struct OverlapsArgs {
-    /// The list whose prefixes stand on the left, '-' for standard input
+    /// The list of the prefixes on the left, '-' for standard input
     #[arg(value_name = "A")]
     pub left: PathBuf,
 
-    /// The list whose prefixes stand on the right
+    /// The list of the prefixes on the right
     #[arg(value_name = "B")]
     pub right: PathBuf,
 
@@ -241,7 +242,7 @@ pub struct OverlapsArgs {
 /// `longmatch set covered`.
 #[derive(Args, Debug)]
 pub struct CoveredArgs {
-    /// The list whose prefixes are printed, '-' for standard input
+    /// The list of the prefixes to print, '-' for standard input
     #[arg(value_name = "A")]
     pub list: PathBuf,
 
@@ -284,7 +285,7 @@ pub struct MatrixArgs {
     #[command(flatten)]
     pub read: SetReadArgs,
 
-    /// Print one JSON object a line, for each two lists
+    /// Print one JSON object a line, for each pair of lists
     #[arg(long)]
     pub json: bool,
 }
@@ -322,7 +323,7 @@ pub struct DiffArgs {
 
     /// Compare lists of prefixes without values
     ///
-    /// Reads lists as the other operations of 'set' do: only the prefix of a line counts.
+    /// Only the prefix of each line counts, as for the other operations of 'set'.
     #[arg(long, conflicts_with_all = ["columns", "types"], verbatim_doc_comment)]
     pub prefixes: bool,
 

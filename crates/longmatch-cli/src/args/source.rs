@@ -9,7 +9,7 @@ use longmatch_feed::{
 };
 
 use super::candidates::{delimiters, names};
-use super::values::Split;
+use super::values::{Split, names as names_of};
 
 /// Names of [`RouteValue`].
 const ROUTE_VALUES: [&str; 5] = ["next-hop", "origin-as", "as-path", "peer", "communities"];
@@ -21,11 +21,11 @@ const DUPLICATES: [&str; 4] = ["last", "first", "join", "error"];
 pub struct SourceArgs {
     /// Load prefixes from FILE, '-' for standard input; may be repeated
     ///
-    /// Any format of --format, which is detected. Plain or compressed with gzip, bzip2, zstd or
-    /// xz. A zip or tar archive is read if it has one file of data; 'FILE:MEMBER' names one of
-    /// several. Rows of later files replace earlier ones. By default lookup, annotate and compile
-    /// take the default table (AS and name), forward the routes of the kernel, and other commands
-    /// the embedded routing tables.
+    /// The format is detected (see --format), and so is compression with gzip, bzip2, zstd or xz.
+    /// A zip or tar archive is read if it has one file of data; 'FILE:MEMBER' names one of
+    /// several. Rows of later files replace rows of earlier files. By default lookup, annotate
+    /// and compile take the default table (AS and name), forward takes the routes of the kernel,
+    /// and other commands take the embedded routing tables.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 
@@ -62,12 +62,12 @@ pub struct ReadArgs {
 /// How the cells of text are divided.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CellArgs {
-    /// Separator of cells: comma, tab, semicolon, bar, space or a character
+    /// Separator of cells: comma, tab, semicolon, bar, space, a character
     #[arg(long, value_name = "CHAR", add = delimiters())]
     pub delimiter: Option<Delimiter>,
 
-    /// What the first row has: names, data [default: detected]
-    #[arg(long, value_name = "WHAT", hide_possible_values = true)]
+    /// Content of the first row: names, data [default: detected]
+    #[arg(long, value_name = "CONTENT", hide_possible_values = true)]
     pub first_row: Option<FirstRow>,
 }
 
@@ -89,7 +89,8 @@ pub struct RowArgs {
     /// The column of the prefixes, by name or number [default: detected]
     ///
     /// Two columns, 'start,end', are the first and the last address of ranges, or an address and
-    /// its prefix length or netmask.
+    /// its prefix length or netmask. In every list of columns a name with a comma is in quotation
+    /// marks: '"start, first",end'.
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', verbatim_doc_comment)]
     pub prefix_column: Vec<String>,
 
@@ -97,20 +98,20 @@ pub struct RowArgs {
     ///
     /// 'geoname_id=GeoLite2-City-Locations-en.csv' adds the names of countries and cities to
     /// Blocks. The first row of FILE has the names of its columns; 'COLUMN:KEY=FILE' if the two
-    /// files name the column differently. The new columns are there for --where, later --join
-    /// and all options that name columns. Where FILE lacks the cell they are empty, and the
-    /// number of such cells is reported.
+    /// files name the column differently. --where, later --join and all options that name
+    /// columns can name the new columns. They are empty in rows whose cell of COLUMN is not in
+    /// FILE; the number of such cells is reported.
     #[arg(long = "join", value_name = "COLUMN=FILE", verbatim_doc_comment)]
     pub joins: Vec<Join>,
 
-    /// Keep only rows with this cell, such as 'country=NL'; may be repeated
+    /// Keep only rows with this cell: 'country=NL'; may be repeated
     #[arg(long = "where", value_name = "COLUMN=CELL", value_parser = cell)]
     pub filters: Vec<(String, String)>,
 
-    /// The value of routes: next-hop, origin-as, as-path, peer, communities
+    /// Value of routes: next-hop, origin-as, as-path, peer, communities
     ///
     /// For MRT and 'bgpdump -m'; other routes have the next hop only. By default lookup,
-    /// annotate, compile and 'set dump' take the origin AS, where the AS path ends; commands on
+    /// annotate, compile and 'set dump' take the origin AS, the last AS of the path; commands on
     /// whole tables take the next hop.
     #[arg(long, value_name = "VALUE", add = names(ROUTE_VALUES), verbatim_doc_comment)]
     pub value: Option<RouteValue>,
@@ -132,8 +133,8 @@ pub struct RowArgs {
 
     /// Which row of a prefix counts: last, first, join, error
     ///
-    /// By default the last; 'set diff' compares all. 'join' keeps the texts of all, separated by
-    /// semicolons: 'S3;EC2'. Routes replace each other.
+    /// By default the last row counts; 'set diff' compares all rows. 'join' joins the cells of
+    /// all rows with semicolons: 'S3;EC2'. A route always replaces an earlier one.
     #[arg(long, value_name = "WHICH", add = names(DUPLICATES), verbatim_doc_comment)]
     pub duplicates: Option<Duplicates>,
 
@@ -153,7 +154,7 @@ impl RowArgs {
     pub fn options(&self) -> Options {
         let mut options = Options::default();
         options.format = self.format;
-        options.prefix = self.prefix_column.clone();
+        options.prefix = names_of(&self.prefix_column);
         options.joins = self.joins.clone();
         options.filters = self.filters.clone();
         options.value = self.value;

@@ -99,6 +99,23 @@ pub(super) fn simd_choice() -> impl TypedValueParser<Value = SimdChoice> {
     })
 }
 
+/// The names of a list, which commas divide: a name with commas is in quotation marks, `"a,b"=name` if it gets another.
+pub fn names(parts: &[String]) -> Vec<String> {
+    let mut names = Vec::<String>::new();
+    for part in parts {
+        let is_open = |name: &String| name.starts_with('"') && name.matches('"').count() == 1;
+        match names.last_mut().filter(|name| is_open(name)) {
+            Some(name) => *name = format!("{name},{part}"),
+            None => names.push(part.clone()),
+        }
+    }
+    let bare = |name: String| match name.strip_prefix('"').and_then(|name| name.split_once('"')) {
+        Some((inner, rest)) if inner.contains(',') => inner.to_owned() + rest,
+        _ => name,
+    };
+    names.into_iter().map(bare).collect()
+}
+
 /// Parses a number that is at least one.
 pub(super) fn count(text: &str) -> Result<usize, String> {
     match text.parse() {

@@ -29,6 +29,7 @@ pub fn run(args: &CompileArgs) -> Outcome {
     }
     target::refuse_suffix(
         &args.output,
+        &target::COMPRESSED,
         "a table is mapped, so that it is never compressed: leave out the last part of the name",
     )?;
     let inputs = args.files.iter().map(|path| &**path).chain(args.read.rows.joined());

@@ -27,7 +27,7 @@ pub fn run(command: Option<Command>) -> Outcome {
         None => demo::run(),
         Some(Command::Lookup(args)) => lookup::run(&args),
         Some(Command::Compile(args)) => compile::run(&args),
-        Some(Command::Annotate(args)) => annotate::run(&args),
+        Some(Command::Annotate(args)) => annotate::run(&args.with_names()),
         Some(Command::Stat(args)) => stat::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),

@@ -66,7 +66,12 @@ fn rows_of_table(file: &str, table: &str) -> Result<Rows, String> {
     }
     let table = longmatch::file::FileTable::open(table).unwrap();
     let row = |(prefix, row): (IpPrefix, longmatch::file::FileRow<'_>)| {
-        (prefix, row.iter().map(|cell| cell.to_string()).collect::<Vec<_>>().join(","))
+        let cells: Vec<_> = row.iter().map(|cell| cell.to_string()).collect();
+        let quoted = |cell: &String| match cells.len() > 1 && cell.contains([',', '"']) {
+            true => format!("\"{}\"", cell.replace('"', "\"\"")),
+            false => cell.clone(),
+        };
+        (prefix, cells.iter().map(quoted).collect::<Vec<_>>().join(","))
     };
     Ok(table.iter().map(row).collect())
 }
@@ -87,7 +92,7 @@ fn every_command_reads_every_file_alike() {
     let dir = Dir::new();
     let table = dir.path("table.lm");
     let mut answered = 0;
-    for path in corpus() {
+    for (number, path) in corpus().into_iter().enumerate() {
         let file = path.to_str().unwrap();
         let rows = rows_of_diff(file);
         let compiled = rows_of_table(file, &table);
@@ -103,6 +108,7 @@ fn every_command_reads_every_file_alike() {
             }
         }
         whole_tables(file, &rows);
+        routes_of(file, &rows, number % 8 == 0);
         if let (Ok(rows), Ok(_)) = (&rows, &compiled) {
             // A compiled table is a format, too.
             assert_eq!(rows_of_diff(&table).as_ref(), compiled.as_ref(), "{file}, compiled");
@@ -161,8 +167,74 @@ fn whole_tables(file: &str, rows: &Result<Rows, String>) {
                 assert_eq!(dumped.len(), rows.len(), "{file}, dumped");
                 let printed = set.stdout.lines().map(|line| line.parse::<IpPrefix>().unwrap());
                 assert_eq!(addresses(printed), addresses(rows.keys().copied()), "{file}");
+                operations(file, rows);
             }
         }
+    }
+}
+
+/// Whether all commands on routes read the same number of routes, or have the same error. A measurement takes seconds.
+fn routes_of(file: &str, rows: &Result<Rows, String>, measure: bool) {
+    let (dir, source) = (Dir::new(), ["--value", "next-hop", "--json", "-r", file]);
+    // A capture without packets.
+    let header = [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 1].map(u32::to_le_bytes).concat();
+    fs::write(dir.path("in.pcap"), header).unwrap();
+    let capture = format!("{}={}", dir.path("in.pcap"), dir.path("out.pcap"));
+    let bench = ["bench", "-e", "radix", "-t", "random", "--mode", "one", "--seconds", "0.001"];
+    // A replay is of one family.
+    let ipv4 = |rows: &Rows| rows.keys().filter(|it| matches!(it, IpPrefix::V4(_))).count();
+    let (all, ipv4) = rows.as_ref().map_or((0, 0), |rows| (rows.len(), ipv4(rows)));
+    let family: &[&str] = if rows.is_ok() { &["-4"] } else { &[] };
+    let replay = [&["replay", "-e", "radix", "--from-empty"], family].concat();
+    let forward = ["forward", "--io", "pcap", "-i", &capture];
+    let commands: [(&[&str], _, _); 3] =
+        [(&bench, "routes", all), (&replay, "routes_after", ipv4), (&forward, "", 0)];
+    let without_bench = usize::from(rows.is_ok() && !measure);
+    for (command, member, count) in commands.into_iter().skip(without_bench) {
+        let ended = run(&[command, &source].concat());
+        let place = format!("{file} {}: {}", command[0], ended.stderr);
+        match rows {
+            Err(problem) => assert_eq!(error(&ended), *problem, "{place}"),
+            // A measurement needs routes.
+            Ok(_) if count == 0 && !member.is_empty() => assert_eq!(ended.code, 2, "{place}"),
+            Ok(_) => {
+                assert_eq!(ended.code, 0, "{place}");
+                let lines = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+                let read = lines.filter_map(|line: serde_json::Value| {
+                    Some((line["family"].as_str()?.to_owned(), line[member].as_u64()?))
+                });
+                let read: u64 = read.collect::<BTreeMap<_, _>>().values().sum();
+                assert_eq!(read, count as u64, "{place}");
+            }
+        }
+    }
+}
+
+/// Whether the operations on two sets agree about a file with these rows.
+fn operations(file: &str, rows: &Rows) {
+    let (ipv4, ipv6) = addresses(rows.keys().copied());
+    let prefixes = |stdout: &str| -> BTreeSet<IpPrefix> {
+        // Pairs of different prefixes are left out.
+        let lines = stdout
+            .lines()
+            .filter(|line| !line.contains("\tcovers\t") && !line.contains("\tinside\t"));
+        lines.map(|line| line.split('\t').next().unwrap().parse().unwrap()).collect()
+    };
+    let of = |args: &[&str]| run(&[&["set"], args].concat());
+    let whole = ["complement", "--within", "0.0.0.0/0", "--within", "::/0", file];
+    let (rest4, rest6) = addresses(prefixes(&of(&whole).stdout));
+    let (all4, all6) = addresses(["0.0.0.0/0", "::/0"].map(|all| all.parse().unwrap()));
+    assert_eq!((rest4, rest6), (all4.difference(&ipv4), all6.difference(&ipv6)), "{file}");
+    let split = of(&["split", "--length4", "0", "--length6", "0", file]).stdout;
+    assert_eq!(split, of(&["aggregate", file]).stdout, "{file}");
+    let covered = prefixes(&of(&["covered", "--only", "full", file, file]).stdout);
+    assert_eq!(covered, prefixes(&of(&["overlaps", file, file]).stdout), "{file}");
+    assert_eq!(addresses(covered), (ipv4.clone(), ipv6.clone()), "{file}");
+    let matrix = of(&["matrix", "--json", file, "/dev/null"]).stdout;
+    for (family, count) in [("ipv4", ipv4.count()), ("ipv6", ipv6.count())] {
+        let start = format!("{{\"family\":\"{family}\",\"a\":\"{file}\",\"b\":\"{file}\",");
+        let expected = format!("{start}\"addresses\":\"{count}\",\"share\":1.0}}");
+        assert!(count.get() == Some(0) || matrix.contains(&expected), "{file}: {matrix}");
     }
 }
 

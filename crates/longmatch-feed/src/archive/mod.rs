@@ -119,9 +119,16 @@ fn choose(names: &[String], wanted: Option<&str>) -> Result<usize, FeedError> {
         None => is_data(name),
     };
     let numbers: Vec<_> = (0..names.len()).filter(|at| is_wanted(&names[*at])).collect();
-    let exact = wanted.and_then(|wanted| names.iter().position(|name| name == wanted));
-    if let ([one], _) | (_, Some(one)) = (&*numbers, exact.as_ref()) {
-        return Ok(*one);
+    let exact = numbers.iter().copied().filter(|at| Some(&*names[*at]) == wanted);
+    let exact: Vec<_> = exact.collect();
+    match if exact.is_empty() { &*numbers } else { &exact } {
+        [one] => return Ok(*one),
+        [one, others @ ..] if others.iter().all(|other| names[*other] == names[*one]) => {
+            let (n, name) = (others.len() + 1, printable(&names[*one]));
+            let problem = format!("the archive has {n} members with the name '{name}': unpack it");
+            return Err(refused(problem));
+        }
+        _ => {}
     }
     let possible = if numbers.is_empty() { (0..names.len()).collect() } else { numbers.clone() };
     let all = possible.iter().take(MAX_NAMES).map(|at| printable(&names[*at]).into_owned());
@@ -157,12 +164,17 @@ fn is_data(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
     let is_text = matches!(suffix, "" | "txt" | "rst" | "rtf");
-    let is_other = matches!(
-        suffix,
-        "md" | "pdf" | "html" | "htm" | "asc" | "sig" | "md5" | "sha1" | "sha256" | "sha512"
-    );
+    let sum = |name: &str| {
+        let name = name.trim_end_matches('s').trim_end_matches("sum");
+        matches!(name, "md5" | "sha1" | "sha224" | "sha256" | "sha384" | "sha512" | "b2" | "check")
+    };
+    let is_other = matches!(suffix, "md" | "pdf" | "html" | "htm" | "asc" | "sig") || sum(suffix);
+    let stem = name.split('.').next().unwrap_or_default();
+    let is_about = sum(stem) || matches!(stem, "manifest" | "index");
     let is_system = name.starts_with('.') || path.starts_with("__MACOSX/");
-    !(is_other || is_system || is_text && BESIDE.iter().any(|word| name.starts_with(word)))
+    !(is_other
+        || is_system
+        || is_text && (is_about || BESIDE.iter().any(|word| name.starts_with(word))))
 }
 
 /// An input of a member, in the place of its archive.
@@ -186,8 +198,22 @@ mod tests {
             "x.csv.sha256",
             "__MACOSX/._a.csv",
             ".DS_Store",
+            "CHANGELOG.txt",
+            "sha256sums.txt",
+            "a/SHA256SUMS",
+            "checksums.txt",
+            "a.csv.md5sum",
+            "MANIFEST",
+            "INDEX",
         ];
-        let data = ["IP2LOCATION-LITE-DB1.CSV", "a/b.mmdb", "changes.csv", "drop.txt", "routes"];
+        let data = [
+            "IP2LOCATION-LITE-DB1.CSV",
+            "a/b.mmdb",
+            "changes.csv",
+            "drop.txt",
+            "routes",
+            "index.csv",
+        ];
         assert!(!beside.into_iter().any(is_data) && data.into_iter().all(is_data));
     }
 
@@ -198,12 +224,15 @@ mod tests {
             assert_eq!(choose(&names, Some(wanted)).ok(), Some(at), "{wanted}");
         }
         assert_eq!(choose(&names[2..], None).ok(), Some(0));
+        let twice = ["d/a.csv", "d/a.csv", "README"].map(str::to_owned);
         let errors = [
             (&names[..], None, "3 files of data: name one"),
             (&names, Some(".csv"), "no member '.csv'; it has: d/a.csv, d/b.csv"),
             (&names[..2], Some("c"), "no member 'c'"),
             (&names[3..], None, "no file of data"),
             (&[], None, "no files"),
+            (&twice, Some("d/a.csv"), "2 members with the name 'd/a.csv': unpack it"),
+            (&twice, Some("a.csv"), "2 members with the name 'd/a.csv': unpack it"),
         ];
         for (names, wanted, text) in errors {
             let error = choose(names, wanted).unwrap_err().to_string();

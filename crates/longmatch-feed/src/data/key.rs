@@ -63,7 +63,7 @@ impl Kind {
             Self::Empty
         } else if cell.strip_prefix('/').unwrap_or(cell).bytes().all(digit) {
             Self::Integer
-        } else if cell.parse::<IpAddr>().is_ok() {
+        } else if cell.parse::<IpAddr>().is_ok() && !is_eui64(cell) {
             Self::Address
         } else if cell.contains('/') && one_prefix(cell, true).is_ok() {
             Self::Prefix
@@ -78,6 +78,29 @@ impl Kind {
     pub(crate) fn is_key(self) -> bool {
         matches!(self, Self::Prefix | Self::Address | Self::Range)
     }
+}
+
+/// Whether a cell is a hardware address of 64 bits, such as `00:11:22:33:44:55:66:77`: IPv6 addresses are not written so.
+fn is_eui64(cell: &str) -> bool {
+    cell.len() == 23 && cell.split(':').all(|group| group.len() == 2)
+}
+
+/// Whether a text has something like an address or a prefix in it, right or not, such as `10.0.0.*` or `"10.0/16"`.
+pub(crate) fn mentions_address(text: &str) -> bool {
+    let is_mark = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | ':' | '/'));
+    text.contains(['.', ':']) && text.split(is_mark).any(is_like_address)
+}
+
+/// Whether a word is an address or a prefix, right or not.
+fn is_like_address(word: &str) -> bool {
+    let (addr, len) = word.split_once('/').map_or((word, None), |(addr, len)| (addr, Some(len)));
+    let numbers = |part: &str| part.bytes().take_while(u8::is_ascii_digit).count();
+    let mut parts = addr.split('.');
+    let is_dotted = parts.by_ref().take(2).all(|part| (1..4).contains(&numbers(part)));
+    let has_length = len.is_some_and(|len| numbers(len) > 0);
+    let count = addr.split('.').count();
+    (is_dotted && (count == 4 || count > 1 && has_length))
+        || addr.trim_end_matches(':').parse::<Ipv6Addr>().is_ok() && !is_eui64(addr)
 }
 
 /// The two addresses of `first-last` in one cell.
@@ -225,6 +248,15 @@ pub(crate) fn is_mask(cell: &str) -> bool {
 #[cold]
 pub(crate) fn is_lone_mask(cell: &str) -> bool {
     cell != HOST && is_mask(cell)
+}
+
+/// Whether a cell is a netmask in hexadecimal digits, as `ifconfig` of BSD prints it.
+pub(crate) fn is_hex_mask(cell: &str) -> bool {
+    let digits = cell.strip_prefix("0x").unwrap_or(cell);
+    let bits = u32::from_str_radix(digits, 16).unwrap_or(0);
+    digits.len() == 8
+        && bits.leading_ones() > 0
+        && bits.leading_ones() + bits.trailing_zeros() == 32
 }
 
 /// Whether the second cell is the wildcard mask of an address: its last bits are set, and not all. It is before the

@@ -245,6 +245,7 @@ impl<'a> Rows<'a> {
     #[cold]
     fn divide_quoted(&mut self, delimiter: u8) -> Result<(), RowError> {
         let mut quotes = Quotes { delimiter, within: Within::Start, spans: false };
+        quotes.close_up(&mut self.row.text, 0);
         // The number of the line in which the last open cell begins, from 0, and the end of that line.
         let mut opened = (0, self.row.text.len());
         let mut damage = None;
@@ -260,8 +261,10 @@ impl<'a> Rows<'a> {
                 Err(LinesError::Io(error)) => return Err(RowError::Io(error)),
             };
             self.row.text.push('\n');
+            let start = self.row.text.len();
             self.row.text.push_str(line);
-            is_stray = quotes.line(line.as_bytes());
+            quotes.close_up(&mut self.row.text, start);
+            is_stray = quotes.line(&self.row.text.as_bytes()[start..]);
             if !quotes.spans {
                 opened = ((self.lines.number() - self.number), self.row.text.len());
             }
@@ -349,6 +352,32 @@ struct Quotes {
 }
 
 impl Quotes {
+    /// Removes white space between a delimiter and a quotation mark, in the line that begins at `start`.
+    fn close_up(&self, text: &mut String, start: usize) {
+        let line = &text.as_bytes()[start..];
+        if !memchr_iter(b'"', line).any(|at| at > 0 && line[at - 1] == b' ') {
+            return;
+        }
+        let mut quotes = Self { ..*self };
+        let mut line = String::with_capacity(text.len() - start);
+        let mut spaces = 0;
+        for c in text[start..].chars() {
+            let begins = quotes.within == Within::Start && line.len() > spaces;
+            match c {
+                ' ' if begins => spaces += 1,
+                '"' if begins => line.truncate(line.len() - std::mem::take(&mut spaces)),
+                _ => spaces = 0,
+            }
+            line.push(c);
+            // White space keeps the cell at its beginning here.
+            if spaces == 0 {
+                quotes.line(c.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        }
+        text.truncate(start);
+        text.push_str(&line);
+    }
+
     /// Reads a line. Returns whether text follows a closing quotation mark of a cell that began in an earlier line: the
     /// opening one is stray.
     fn line(&mut self, line: &[u8]) -> bool {

@@ -60,7 +60,15 @@ fn has_prefix(text: &str) -> bool {
 impl Sample<'_> {
     /// The cells that hold the prefix.
     pub(super) fn key(&self) -> Result<Option<Key>, Problem> {
-        let all = key_columns(self.kinds, self.names.len());
+        let whole = key_columns(self.kinds, self.names.len());
+        // A name or a part of the cells shows the column; the other cells are errors with a place.
+        let is_meant = |at: &usize| match self.known(*at) {
+            Some(Known::Prefix | Known::First | Known::Last) => self.mentions(*at) > 0,
+            _ => self.has_prefixes(*at),
+        };
+        let mut all: Vec<_> = (0..self.names.len()).filter(is_meant).chain(whole).collect();
+        all.sort_unstable();
+        all.dedup();
         let is_value = |at: &usize| {
             self.is_masks(*at) || matches!(self.known(*at), Some(Known::Length | Known::NextHop))
         };
@@ -110,6 +118,28 @@ impl Sample<'_> {
         let cells = self.kinds.iter().filter_map(|row| row.get(at));
         let prefixes = cells.filter(|kind| matches!(kind, Kind::Prefix | Kind::Range)).count();
         prefixes > 0 && 10 * prefixes >= self.kinds.len()
+    }
+
+    /// The share of the rows, in a hundred, with something like an address in a column.
+    fn mentions(&self, at: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|row| row.get(at));
+        let mentions = cells.filter(|cell| key::mentions_address(cell)).count();
+        (100 * mentions).div_ceil(self.rows.len().max(1))
+    }
+
+    /// Refuses hosts beside other columns with something like addresses, unless the names show another use.
+    fn alone(&self, key: Key) -> Result<Key, Problem> {
+        let Key::One(at) = key else { return Ok(key) };
+        let is_rival = |other: &usize| {
+            *other != at
+                && (self.known(*other) != Some(Known::NextHop)
+                    || self.known(at) == Some(Known::NextHop))
+                && self.mentions(*other) >= 10
+        };
+        match (0..self.names.len()).find(is_rival) {
+            Some(other) => Err(self.several(&[at.min(other), at.max(other)])),
+            None => Ok(key),
+        }
     }
 
     /// Whether the cells of a column are netmasks.
@@ -172,7 +202,16 @@ impl Sample<'_> {
             return Err(self.several(&columns));
         }
         match key {
-            Key::One(at) if !has_prefixes(key) => self.pair_with_names(at),
+            Key::One(at) if !has_prefixes(key) => {
+                let key = self.pair_with_names(at)?;
+                if self.known(at) == Some(Known::Prefix) { Ok(key) } else { self.alone(key) }
+            }
+            // Senders and receivers.
+            Key::Range(one, two) if self.names[one].eq_ignore_ascii_case("from") => {
+                let is_text = self.are_addresses(one, two) && self.rows.len() > 1;
+                let are_hosts = is_text && !self.are_ranges(one, two);
+                if are_hosts { Err(self.several(&[one, two])) } else { Ok(key) }
+            }
             key => Ok(key),
         }
     }
@@ -234,7 +273,12 @@ impl Sample<'_> {
             // A host with a small number has host bits under it, as a rule.
             let is_network = |addr: &String| addr.ends_with(".0") || addr.ends_with("::");
             let has_networks = self.rows.iter().filter_map(|row| row.get(at)).any(is_network);
-            if are_integers && name == Some(Known::Prefix) && (fits > 0 || has_networks) {
+            let fits_with_host_bits =
+                || self.share(at, two, |one, two| length(one, two, true)) >= 90;
+            if are_integers
+                && name == Some(Known::Prefix)
+                && (fits > 0 || has_networks || fits_with_host_bits())
+            {
                 return Ok(Key::Length(at, two));
             }
             let may_be_length = fits >= 50 && has_networks;
@@ -267,6 +311,15 @@ impl Sample<'_> {
         });
         let hosts = self.share(at, two, |_, mask| mask == key::HOST);
         let wildcards = self.share(at, two, key::is_wildcard);
+        // `0xffffff00`, `(/24)`
+        let is_mark = |c: char| c.is_ascii_punctuation() && c != '/';
+        let is_hidden = |cell: &str| {
+            let length = cell.trim_matches(is_mark);
+            key::is_hex_mask(cell) || (length.len() < cell.len() && is_length(length))
+        };
+        if self.share(at, two, |_, cell| is_hidden(cell)) >= 50 {
+            return Err(self.unclear(at, two));
+        }
         let is_certain = masks > 0 || (self.header && hosts == 100);
         match all {
             100 if is_certain && self.share(at, two, |one, two| length(one, two, false)) == 100 => {
@@ -348,8 +401,8 @@ impl Sample<'_> {
         }
         let is_pair = columns.get(1) == Some(&(at + 1));
         match columns.len() {
-            1 => self.pair_without_names(at),
-            2 if is_pair => self.pair_without_names(at),
+            1 => self.pair_without_names(at).and_then(|key| self.alone(key)),
+            2 if is_pair => self.pair_without_names(at).and_then(|key| self.alone(key)),
             _ if is_pair => Err(self.several(columns)),
             _ => match self.pair_without_names(at)? {
                 key @ Key::Length(..) => Ok(key),

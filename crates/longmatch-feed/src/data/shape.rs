@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::key::{Key, Kind};
+use super::key::{Key, Kind, mentions_address};
 use super::names;
 use super::rows::Cells;
 use super::sample::{Sample, key_columns};
@@ -174,10 +174,40 @@ fn is_header(rows: &[Vec<String>], kinds: &[Vec<Kind>]) -> bool {
         return false;
     };
     match key_columns(later, first.len()).first() {
-        Some(at) => !first[*at].is_key() && !row.iter().any(|cell| resembles_key(cell)),
+        Some(at) => {
+            is_name(&row[*at])
+                && !first[*at].is_key()
+                && !row.iter().any(|cell| resembles_key(cell) || mentions_address(cell))
+        }
         None if later.is_empty() => !first.iter().any(|kind| kind.is_key()),
         None => !first.iter().any(|kind| kind.is_key() || *kind == Kind::Integer),
     }
+}
+
+/// Whether a cell may be the name of the column of the prefixes, and not an entry without a prefix.
+fn is_name(cell: &str) -> bool {
+    const ENTRIES: [&str; 13] = [
+        "all",
+        "any",
+        "any4",
+        "any6",
+        "default",
+        "localhost",
+        "n/a",
+        "na",
+        "none",
+        "null",
+        "tbd",
+        "unassigned",
+        "unknown",
+    ];
+    let lower = cell.to_ascii_lowercase();
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_system = lower.strip_prefix("as").is_some_and(is_number);
+    let has_sign = cell.starts_with(['*', '!']) || cell == "-" || cell.contains("::");
+    let begins = cell.trim_start_matches(['"', '\'', '(', '[', '{']).as_bytes().first();
+    let is_like_number = begins.is_some_and(u8::is_ascii_digit);
+    !(ENTRIES.contains(&&*lower) || is_system || has_sign || is_like_number)
 }
 
 /// Whether a cell is meant to be an address or a prefix, right or not.

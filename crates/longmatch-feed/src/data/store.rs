@@ -352,7 +352,10 @@ impl Store {
         let mut cells = self.cells(row).peekable();
         let texts = (0..self.columns.len() as u16).map(|column| {
             let cell = cells.next_if(|(at, _)| *at == column);
-            cell.map_or_else(String::new, |(_, cell)| text(cell))
+            let text = cell.map_or_else(String::new, |(_, cell)| text(cell));
+            // Otherwise `x,y` and `z` were the same as `x` and `y,z`.
+            let is_unclear = self.columns.len() > 1 && text.contains([',', '"']);
+            if is_unclear { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
         });
         texts.collect::<Vec<_>>().join(",")
     }

@@ -1,5 +1,7 @@
 //! Types of cells: numbers in text, the narrowest type of a column, and the finished table.
 
+use std::collections::HashMap;
+
 use longmatch::NextHopId;
 use longmatch::table::{Cell, Column, ColumnType, PrefixData, Row};
 
@@ -8,6 +10,9 @@ use crate::error::Problem;
 
 /// Integers up to this one are exact as floating-point numbers.
 const EXACT: u64 = 1 << 53;
+
+/// Decimal digits that a floating-point number keeps.
+const DIGITS: usize = 15;
 
 /// A plain decimal integer: no leading zero, no plus sign.
 pub(crate) fn unsigned(text: &str) -> Option<u64> {
@@ -28,10 +33,16 @@ pub(crate) fn float(text: &str) -> Option<f64> {
     let plain = matches!(digits.as_bytes(), [b'0', b'.' | b'e' | b'E', ..] | [b'1'..=b'9', ..])
         && digits.contains(['.', 'e', 'E']);
     let known = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
-    if !plain || !digits.as_bytes().iter().all(known) || digits.ends_with('.') {
+    // `12e4` may be an identifier; programs write a sign after `e`.
+    let is_number = digits.contains(['.', '+', '-']);
+    let significant = digits.split(['e', 'E']).next().unwrap_or("").bytes();
+    let significant = significant.filter(u8::is_ascii_digit).skip_while(|digit| *digit == b'0');
+    if !plain || !digits.as_bytes().iter().all(known) || digits.ends_with('.') || !is_number {
         return None;
     }
-    text.parse().ok().filter(|number: &f64| number.is_finite())
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite())?;
+    let is_exact = || number.to_string().trim_end_matches('0') == text.trim_end_matches('0');
+    (significant.count() <= DIGITS || is_exact()).then_some(number)
 }
 
 /// A cell of the type that the options give its column. A column of integers also takes AS numbers
@@ -150,7 +161,24 @@ fn types(store: &Store, used: &[Option<NextHopId>]) -> Vec<ColumnType> {
         store.cells(*id).for_each(|(column, cell)| seen[usize::from(column)].see(cell));
     }
     let inferred = store.columns().iter().zip(seen);
-    inferred.map(|(column, seen)| column.ty.unwrap_or(seen.ty())).collect()
+    let mut types: Vec<_> = inferred.map(|(column, seen)| column.ty.unwrap_or(seen.ty())).collect();
+    for (at, ty) in types.iter_mut().enumerate() {
+        let is_inferred = store.columns()[at].ty.is_none() && *ty == ColumnType::F64;
+        if is_inferred && has_equal_numbers(store, used, at) {
+            *ty = ColumnType::String;
+        }
+    }
+    types
+}
+
+/// Whether two texts of a column are one number: `1.1` and `1.10` are versions or AS numbers, of which none may be lost.
+fn has_equal_numbers(store: &Store, used: &[Option<NextHopId>], at: usize) -> bool {
+    let mut texts = HashMap::new();
+    used.iter().flatten().flat_map(|id| store.cells(*id)).any(|(column, cell)| {
+        let Raw::Text(text) = cell else { return false };
+        let number = float(text).filter(|_| usize::from(column) == at);
+        number.is_some_and(|number| *texts.entry(number.to_bits()).or_insert(text) != text)
+    })
 }
 
 /// A row for the table: nulls in place of a row without prefixes, which may not fit the types.

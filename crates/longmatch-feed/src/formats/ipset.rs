@@ -34,6 +34,8 @@ struct Ipset {
     members: bool,
     /// The name and type of each set of another type, and its number of entries.
     others: HashMap<String, (String, u64)>,
+    /// The lengths of the networks that sets make of their addresses.
+    lengths: HashMap<String, String>,
     /// Whether there are sets of addresses.
     known: bool,
 }
@@ -45,6 +47,7 @@ impl Parser for Ipset {
             "create" => {
                 let (set, rest) = word(rest);
                 self.create(set, word(rest).0);
+                self.length(set, rest);
                 Ok(())
             }
             "add" => {
@@ -72,7 +75,13 @@ impl Parser for Ipset {
                 self.set = set;
                 entry
             }
-            "Revision:" | "Header:" | "Size" | "References:" | "Number" => Ok(()),
+            "Header:" => {
+                let set = std::mem::take(&mut self.set);
+                self.length(&set, rest);
+                self.set = set;
+                Ok(())
+            }
+            "Revision:" | "Size" | "References:" | "Number" => Ok(()),
             _ => Err(unexpected(line, "'create SET TYPE', 'add SET ENTRY' or the output of list")),
         }
     }
@@ -99,6 +108,12 @@ impl Ipset {
             true => self.known = true,
             false => drop(self.others.insert(set.to_owned(), (kind.to_owned(), 0))),
         }
+    }
+
+    /// Keeps the length after `netmask` in the options of a set.
+    fn length(&mut self, set: &str, options: &str) {
+        let length = words(options).skip_while(|option| *option != "netmask").nth(1);
+        self.lengths.extend(length.map(|length| (set.to_owned(), length.to_owned())));
     }
 
     /// An entry and its options.
@@ -130,7 +145,10 @@ impl Ipset {
                 _ => {}
             }
         }
-        rows.row(&[prefix, set, comment]);
+        match self.lengths.get(set) {
+            Some(length) => rows.row(&[&format!("{prefix}/{length}"), set, comment]),
+            None => rows.row(&[prefix, set, comment]),
+        }
         Ok(())
     }
 }

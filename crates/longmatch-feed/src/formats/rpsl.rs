@@ -1,5 +1,7 @@
 //! Objects of routing registries in RPSL: `route` and `route6`, with their origin and first description.
 
+use std::collections::BTreeMap;
+
 use super::{Emitted, Listing, Parser, unexpected};
 use crate::error::Problem;
 
@@ -31,8 +33,13 @@ fn is_route(name: &str) -> bool {
     name.eq_ignore_ascii_case("route") || name.eq_ignore_ascii_case("route6")
 }
 
+/// Classes of other objects with addresses, which are left out.
+const OTHERS: [&str; 3] = ["inetnum", "inet6num", "route-set"];
+
 #[derive(Default)]
 struct Rpsl {
+    /// Other objects with addresses, by their class.
+    left_out: BTreeMap<String, u64>,
     /// The prefix of the object, if it is a route, its origin and its description.
     prefix: String,
     origin: String,
@@ -50,6 +57,8 @@ impl Parser for Rpsl {
         if is_route(name) {
             self.blank(rows);
             value.clone_into(&mut self.prefix);
+        } else if let Some(class) = OTHERS.iter().find(|class| name.eq_ignore_ascii_case(class)) {
+            *self.left_out.entry(format!("objects {class}")).or_default() += 1;
         } else if name.eq_ignore_ascii_case("origin") && self.origin.is_empty() {
             value.trim_start_matches(['A', 'a', 'S', 's']).clone_into(&mut self.origin);
         } else if name.eq_ignore_ascii_case("descr") && self.descr.is_empty() {
@@ -60,7 +69,8 @@ impl Parser for Rpsl {
 
     /// A blank line ends an object.
     fn blank(&mut self, rows: &mut Emitted) {
-        let Self { prefix, origin, descr } = std::mem::take(self);
+        let Self { prefix, origin, descr, .. } = self;
+        let [prefix, origin, descr] = [prefix, origin, descr].map(std::mem::take);
         if !prefix.is_empty() {
             rows.row(&[&prefix, &origin, &descr]);
         }
@@ -69,5 +79,9 @@ impl Parser for Rpsl {
     fn end(&mut self, rows: &mut Emitted) -> Result<(), Problem> {
         self.blank(rows);
         Ok(())
+    }
+
+    fn left_out(&mut self) -> BTreeMap<String, u64> {
+        std::mem::take(&mut self.left_out)
     }
 }

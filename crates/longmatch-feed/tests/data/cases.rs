@@ -11,8 +11,10 @@ use longmatch_feed::{
 
 use crate::{common, show};
 
-const FILES: [&str; 9] =
-    ["text", "ip_route", "list", "listings", "formats", "columns", "ranges", "routes", "unclear"];
+const FILES: [&str; 10] = [
+    "text", "ip_route", "list", "listings", "formats", "columns", "ranges", "routes", "unclear",
+    "json",
+];
 
 /// An input and its results: the lines of a file, as they are.
 #[derive(Default)]

@@ -13,6 +13,7 @@ use memchr::memchr_iter;
 use crate::args::AnnotateArgs;
 use crate::error::CliError;
 use crate::lines::{BOM, lines};
+use crate::name_list::quoted;
 
 /// Characters that may separate the cells of a row, the likeliest first.
 pub const DELIMITERS: [u8; 5] = *b",\t;| ";
@@ -327,7 +328,8 @@ fn column(name: &str, first: &[String], no_header: bool) -> Result<usize, String
         }
         _ if no_header => Err(format!("'{shown}' is not a number, which --no-header needs")),
         _ => {
-            let columns: Vec<_> = first.iter().map(|cell| printable(cell)).collect();
+            let columns: Vec<_> =
+                first.iter().map(|cell| printable(&quoted(cell)).into_owned()).collect();
             Err(format!("no column is named '{shown}'; the first row has: {}", columns.join(", ")))
         }
     }

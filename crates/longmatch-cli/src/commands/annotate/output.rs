@@ -44,15 +44,17 @@ pub fn check(args: &AnnotateArgs) -> Result<(), CliError> {
             false => Ok(()),
         };
     };
+    let problem = "no such file is written: Parquet and Arrow are written from such an input (name it .parquet, .arrow or .arrows), text under any other name, such as .csv or .csv.gz";
+    target::refuse_suffix(path, &target::BINARY, problem)?;
     match (args.compress, args.codec()) {
         (None, None) => {
             let problem =
                 "no such file is written: name it .gz, .bz2, .zst or .xz, or say --compress none";
-            target::refuse_suffix(path, problem)?;
+            target::refuse_suffix(path, &target::COMPRESSED, problem)?;
         }
         (Some(_), Some(codec)) if args.codec_of_name() != Some(codec) => {
             let problem = "the name is not that of the compression of --compress: leave that out, or name the file otherwise";
-            target::refuse_suffix(path, problem)?;
+            target::refuse_suffix(path, &target::COMPRESSED, problem)?;
         }
         _ => {}
     }

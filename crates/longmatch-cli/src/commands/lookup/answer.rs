@@ -10,7 +10,7 @@ use longmatch_feed::printable;
 
 use super::query::{Query, Rules};
 use super::routes::Routes;
-use crate::args::LookupArgs;
+use crate::args::{LookupArgs, names};
 use crate::cells::{Style, write_cell, write_prefix};
 use crate::error::CliError;
 use crate::lines::{BOM, lines};
@@ -162,7 +162,7 @@ impl Answerer {
             _ => Style::Printable,
         };
         let fields = source.fields();
-        let chosen = chosen(&fields, &args.add)?;
+        let chosen = chosen(&fields, &names(&args.add))?;
         let printed = match &chosen {
             Some(chosen) => chosen.iter().map(|column| fields[*column]).collect(),
             None => fields,

@@ -1,4 +1,4 @@
-//! `longmatch set covered`: the prefixes of a list, and how much of each another list has.
+//! `longmatch set covered`: the prefixes of a list, and whether another list covers them.
 
 use std::io::Write;
 

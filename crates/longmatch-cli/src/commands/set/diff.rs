@@ -9,7 +9,8 @@ use longmatch::set::AddressRange;
 use longmatch::table::UnionItem;
 use longmatch::{IpPrefix, Table};
 use longmatch_feed::{
-    Duplicates, FeedError, ListEntries, Problem, Report, Sink, SinkError, printable,
+    Duplicates, FeedError, KeptColumn, ListEntries, Options, Problem, Report, Sink, SinkError,
+    printable,
 };
 use serde::{Serialize, Serializer};
 
@@ -18,8 +19,9 @@ use crate::args::{DiffArgs, SetReadArgs};
 use crate::error::{Advice, CliError, Outcome, Status};
 use crate::families::Families;
 use crate::input::load;
+use crate::name_list::list_of_names;
 use crate::output::{Align, Grid, Out, thousands, warn};
-use crate::paths::display_name;
+use crate::paths::{display_name, file, is_stdin};
 use crate::reports::print_report;
 
 /// The texts of the rows of prefixes, or of the values of routes.
@@ -44,6 +46,9 @@ impl Sink for Rows {
         Ok(())
     }
 }
+
+/// A table and the report of its file.
+type Loaded = (Rows, Report);
 
 /// The two tables.
 #[derive(Default)]
@@ -115,15 +120,29 @@ fn of_routes(files: [&Path; 2], args: &DiffArgs) -> Result<Tables, CliError> {
     let DiffArgs { read, columns, .. } = args;
     let mut options = columns.options(&read.source, read.families);
     options.duplicates = read.source.rows.duplicates.unwrap_or(Duplicates::All);
-    let work = |path: &Path| -> Result<(Rows, Report), FeedError> {
+    let work = |path: &Path, options: &Options| -> Result<Loaded, FeedError> {
         let mut rows = Rows::default();
-        let report = load(path, &options, &mut rows)?;
+        let report = load(path, options, &mut rows)?;
         Ok((rows, report))
     };
+    let mut all = Vec::new();
+    for result in in_threads(&files, |path| work(path, &options))? {
+        all.push(result.map_err(|error| refused(&error, read))?);
+    }
+    if columns.columns.is_none()
+        && let Some(at) = in_another_order(files, &all)?
+    {
+        let in_order = |name: &String| {
+            let Ok(mut kept) = name.parse::<KeptColumn>();
+            (kept.column, kept.name) = (name.clone(), None);
+            kept
+        };
+        options.columns = Some(all[1 - at].1.columns.iter().map(in_order).collect());
+        all[at] = work(files[at], &options).map_err(|error| refused(&error, read))?;
+    }
     let (mut tables, mut lists) = (Tables::default(), Vec::new());
     let places = [&mut tables.old, &mut tables.new];
-    for ((result, path), rows) in in_threads(&files, work)?.into_iter().zip(files).zip(places) {
-        let (loaded, report) = result.map_err(|error| refused(&error, read))?;
+    for (((loaded, report), path), rows) in all.into_iter().zip(files).zip(places) {
         let name = display_name(path);
         print_report(&name, &report, Families::from(read.families));
         *rows = loaded;
@@ -150,6 +169,45 @@ fn of_routes(files: [&Path; 2], args: &DiffArgs) -> Result<Tables, CliError> {
         }
         _ => Ok(tables),
     }
+}
+
+/// The number of the table to read again, with its columns in the order of the other table.
+///
+/// # Errors
+/// If a table has a column that the other does not have, or neither can be read again.
+fn in_another_order(files: [&Path; 2], all: &[Loaded]) -> Result<Option<usize>, CliError> {
+    let [(old_rows, Report { columns: old, .. }), (new_rows, Report { columns: new, .. })] = all
+    else {
+        return Ok(None);
+    };
+    // Lists and routes have no columns, and an empty table goes with every other.
+    let is_empty = old_rows.last.is_empty() || new_rows.last.is_empty();
+    if old == new || is_empty || old.is_empty() || new.is_empty() {
+        return Ok(None);
+    }
+    let (common, removed): (Vec<_>, Vec<_>) = old.iter().partition(|name| new.contains(name));
+    let added = new.iter().filter(|name| !old.contains(name)).collect::<Vec<_>>();
+    // A name with '=' would rename a column.
+    let common = common.into_iter().filter(|name| !name.contains('=')).collect::<Vec<_>>();
+    let [common, removed, added] = [common, removed, added].map(list_of_names);
+    let [old_name, new_name] = files.map(display_name);
+    if !removed.is_empty() || !added.is_empty() {
+        let only = [(&old_name, removed), (&new_name, added)];
+        let only = only.iter().filter(|(_, names)| !names.is_empty());
+        let only: Vec<_> = only.map(|(file, names)| format!("only {file} has {names}")).collect();
+        let advice = match common.is_empty() {
+            false => format!("--columns {common} compares the columns of both"),
+            true => "--prefixes compares the prefixes only, --columns 2 the second columns".into(),
+        };
+        let problem = format!("the columns differ: {}: {advice}", only.join(", "));
+        return Err(CliError::new(printable(&problem)));
+    }
+    let is_file = |at: &usize| !is_stdin(files[*at]) && file(files[*at]).is_file();
+    let again = [1, 0].into_iter().find(is_file);
+    let problem = format_args!(
+        "the columns are in another order than those of {old_name}: --columns {common} gives both one order"
+    );
+    again.map(Some).ok_or_else(|| CliError::input(new_name, problem))
 }
 
 /// Reports a table that could not be read, with the options that help.

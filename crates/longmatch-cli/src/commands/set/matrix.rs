@@ -1,4 +1,4 @@
-//! `longmatch set matrix`: the addresses that each two of many lists share.
+//! `longmatch set matrix`: the addresses that each pair of lists has in common.
 
 use std::io::Write;
 use std::path::PathBuf;
