@@ -1,6 +1,7 @@
 //! The binary as a running router.
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::fd::AsRawFd;
 use std::process::{Child, ChildStdout, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, JoinHandle};
@@ -33,14 +34,29 @@ pub struct Stopped {
 }
 
 impl Forwarder {
-    /// Starts the binary on the router, and waits until it forwards.
-    pub fn start(net: &Net, more: &[&str]) -> Self {
+    /// Starts the binary on the router.
+    fn spawn(net: &Net, more: &[&str]) -> Child {
         let args = ["forward", "-i", "ra", "rb", "--json", "--interval", "0.05"];
         // If the test ends without an end of the process.
         let args = [&args[..], &["--seconds", "60"], more].concat();
         let mut command = longmatch(&args);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = net.router.run(|| command.spawn()).unwrap();
+        net.router.run(|| command.spawn()).unwrap()
+    }
+
+    /// Starts the binary on the router; nobody reads its output, which a pipe of a page takes. Returns the pipe.
+    pub fn start_unread(net: &Net) -> (Self, ChildStdout) {
+        let mut child = Self::spawn(net, &["--interval", "0.01"]);
+        let stdout = child.stdout.take().unwrap();
+        // SAFETY: a call without pointers.
+        let size = unsafe { libc::fcntl(stdout.as_raw_fd(), libc::F_SETPIPE_SZ, 4096) };
+        assert_eq!(size, 4096);
+        (Self { child, lines: channel().1, errors: Some(thread::spawn(String::new)) }, stdout)
+    }
+
+    /// Starts the binary on the router, and waits until it forwards.
+    pub fn start(net: &Net, more: &[&str]) -> Self {
+        let mut child = Self::spawn(net, more);
         let lines = lines(child.stdout.take().unwrap());
         let mut stderr = child.stderr.take().unwrap();
         let errors = thread::spawn(move || {

@@ -5,6 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
+
 use super::child::Forwarder;
 use super::flow::{number, numbered};
 use super::net::{Net, neighbour, neighbour4, neighbour6, text};
@@ -112,6 +114,23 @@ fn neighbours_change_their_addresses() {
     net.addresses(1);
     traffic.settle(&addresses(1), Some(neighbour(1, 0)), "the address again");
     assert!(cause(&forwarder.end(), "unresolved") > 60);
+}
+
+#[test]
+fn output_that_nobody_reads_delays_nothing() {
+    let Some(net) = Net::new("output_that_nobody_reads_delays_nothing") else { return };
+    lead(&net, 0);
+    let ((mut forwarder, stdout), mut traffic) =
+        (Forwarder::start_unread(&net), Traffic::new(&net));
+    traffic.settle(&addresses(1), Some(neighbour(1, 0)), "at first");
+    // The pipe is full after some lines.
+    sleep(Duration::from_secs(1));
+    lead(&net, 1);
+    traffic.settle(&addresses(1), Some(neighbour(1, 1)), "with a full pipe");
+    let began = Instant::now();
+    forwarder.stop(Signal::INT);
+    assert!(began.elapsed() < Duration::from_millis(1500), "{:?}", began.elapsed());
+    drop(stdout);
 }
 
 #[test]
