@@ -53,6 +53,9 @@ causes! {
     Local = "local" Kernel,
     /// for a neighbour whose Ethernet address is unknown: the kernel asks for it.
     Unresolved = "unresolved" Kernel,
+    /// for a neighbour whose Ethernet address the kernel no longer relies on: one packet a second, with which the kernel
+    /// asks the neighbour.
+    Stale = "stale" Kernel,
     /// without a route: the kernel answers with an ICMP error.
     NoRoute = "no_route" Kernel,
     /// with a route that only the kernel serves.

@@ -5,6 +5,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use crate::cause::Cause;
+
 /// An Ethernet address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Mac(pub [u8; 6]);
@@ -93,12 +95,14 @@ impl Port {
 /// ```
 #[derive(Default)]
 pub struct Neighbour {
-    /// 0 if the address is unknown; otherwise `KNOWN`, and the address in the low 48 bits.
+    /// 0 if the address is unknown; otherwise `KNOWN`, perhaps `ASK`, and the address in the low 48 bits.
     word: AtomicU64,
 }
 
 impl Neighbour {
     const KNOWN: u64 = 1 << 48;
+    /// The next packet goes to the kernel.
+    const ASK: u64 = 1 << 49;
 
     /// A neighbour with this address.
     pub fn new(mac: Option<Mac>) -> Self {
@@ -113,6 +117,29 @@ impl Neighbour {
         let word = self.word.load(Ordering::Relaxed);
         let [_, _, mac @ ..] = word.to_be_bytes();
         (word & Self::KNOWN != 0).then_some(Mac(mac))
+    }
+
+    /// The address for one packet, or the cause to hand the packet to the kernel.
+    #[inline]
+    pub(crate) fn mac_for_packet(&self) -> Result<Mac, Cause> {
+        let word = self.word.load(Ordering::Relaxed);
+        let [_, _, mac @ ..] = word.to_be_bytes();
+        match word & (Self::KNOWN | Self::ASK) {
+            Self::KNOWN => Ok(Mac(mac)),
+            0 => Err(Cause::Unresolved),
+            _ if self.word.fetch_and(!Self::ASK, Ordering::Relaxed) & Self::ASK != 0 => {
+                Err(Cause::Stale)
+            }
+            // Another thread has one.
+            _ => Ok(Mac(mac)),
+        }
+    }
+
+    /// Makes the next packet go to the kernel, which asks the neighbour then whether it is there.
+    pub fn ask(&self) {
+        if self.mac().is_some() {
+            self.word.fetch_or(Self::ASK, Ordering::Relaxed);
+        }
     }
 
     /// Replaces the address. Packets that are forwarded at the same time go to either.

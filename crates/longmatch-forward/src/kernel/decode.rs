@@ -12,8 +12,8 @@ use netlink_packet_core::{
 };
 
 use super::event::{
-    Address, Event, Link, NeighbourKey, NextHop, NextHopKind, Path, Placing, Route, RouteHop,
-    RouteKind,
+    Address, Event, Link, LinkAddress, NeighbourKey, NextHop, NextHopKind, Path, Placing, Route,
+    RouteHop, RouteKind,
 };
 use crate::target::Mac;
 
@@ -247,11 +247,12 @@ fn address(body: &[u8]) -> Result<Option<Address>, Malformed> {
 }
 
 /// A neighbour, with its Ethernet address if the kernel would send packets to it.
-fn neighbour(body: &[u8]) -> Result<Option<(NeighbourKey, Option<Mac>)>, Malformed> {
+fn neighbour(body: &[u8]) -> Result<Option<(NeighbourKey, Option<LinkAddress>)>, Malformed> {
     const NDA_DST: u16 = 1;
     const NDA_LLADDR: u16 = 2;
     /// Permanent, without resolution, a probe under way, delayed, stale, reachable.
-    const VALID: u16 = 0x80 | 0x40 | 0x10 | 0x08 | 0x04 | 0x02;
+    const VALID: u16 = 0x80 | 0x40 | 0x10 | 0x08 | STALE | 0x02;
+    const STALE: u16 = 0x04;
     /// An address for which this machine answers in place of its owner.
     const NTF_PROXY: u8 = 1 << 3;
     // struct ndmsg: family, - (3 bytes), index, state (2 bytes), flags, type.
@@ -273,7 +274,9 @@ fn neighbour(body: &[u8]) -> Result<Option<(NeighbourKey, Option<Mac>)>, Malform
     }
     let state = u16_at(header, 8).ok_or(Malformed)?;
     let key = NeighbourKey { addr, interface: u32_at(header, 4).ok_or(Malformed)? };
-    Ok(Some((key, known.filter(|_| state & VALID != 0))))
+    let is_stale = state & STALE != 0;
+    let known = known.filter(|_| state & VALID != 0);
+    Ok(Some((key, known.map(|mac| LinkAddress { mac, is_stale }))))
 }
 
 fn is_ip(family: u8) -> bool {

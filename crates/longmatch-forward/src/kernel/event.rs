@@ -22,7 +22,7 @@ pub enum Event {
     /// The next-hop object with this id is gone, and the routes that used it.
     NextHopGone(u32),
     /// The Ethernet address of a neighbour is known.
-    Neighbour(NeighbourKey, Mac),
+    Neighbour(NeighbourKey, LinkAddress),
     /// The Ethernet address of a neighbour is unknown.
     NeighbourGone(NeighbourKey),
     /// A route exists.
@@ -89,6 +89,21 @@ pub struct NeighbourKey {
     pub addr: IpAddr,
     /// The number of the interface.
     pub interface: u32,
+}
+
+/// The Ethernet address of a neighbour.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkAddress {
+    /// The address.
+    pub mac: Mac,
+    /// Whether the neighbour has not confirmed it for some time (`STALE`): the kernel asks it once a packet is for it.
+    pub is_stale: bool,
+}
+
+impl From<Mac> for LinkAddress {
+    fn from(mac: Mac) -> Self {
+        Self { mac, is_stale: false }
+    }
 }
 
 /// A next-hop object.

@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use longmatch::IpPrefix;
 
-use super::event::{Address, Event, Link, NeighbourKey, NextHop, NextHopKind, Placing};
+use super::event::{
+    Address, Event, Link, LinkAddress, NeighbourKey, NextHop, NextHopKind, Placing,
+};
 use super::neighbours::Neighbours;
 use super::routes::{Effect, Routes};
-use crate::target::{Mac, Port};
+use crate::target::Port;
 
 /// The kernel's state.
 #[derive(Clone, Default)]
@@ -18,7 +20,7 @@ pub(super) struct State {
     pub addresses: BTreeSet<Address>,
     pub next_hops: BTreeMap<u32, NextHopKind>,
     /// Those whose Ethernet address is known.
-    pub neighbours: BTreeMap<NeighbourKey, Mac>,
+    pub neighbours: BTreeMap<NeighbourKey, LinkAddress>,
     pub routes: Routes,
 }
 
@@ -211,20 +213,26 @@ impl Facts {
         }
     }
 
-    fn set_neighbour(&mut self, key: NeighbourKey, mac: Option<Mac>) {
+    fn set_neighbour(&mut self, key: NeighbourKey, address: Option<LinkAddress>) {
         let neighbours = &mut self.state.neighbours;
-        let before = match mac {
-            Some(mac) => neighbours.insert(key, mac),
+        let before = match address {
+            Some(address) => neighbours.insert(key, address),
             None => neighbours.remove(&key),
         };
-        if before == mac {
+        if before == address {
             return;
         }
-        self.neighbours.set(key, mac);
+        self.neighbours.set(key, address.map(|address| address.mac));
         // A change from one address to another is a store in what the tables hold already.
-        if before.is_none() || mac.is_none() {
+        if before.is_none() || address.is_none() {
             self.dirty.insert(IpPrefix::host(key.addr));
         }
+    }
+
+    /// Makes one packet for each stale neighbour go to the kernel.
+    pub(super) fn ask_stale(&self) {
+        let stale = self.state.neighbours.iter().filter(|(_, address)| address.is_stale);
+        stale.for_each(|(key, _)| self.neighbours.ask(*key));
     }
 
     /// Notes that the routes of a prefix changed.
@@ -249,7 +257,7 @@ impl Facts {
         let next_hops = differences(before.next_hops.iter(), self.state.next_hops.iter());
         self.dirty_next_hops.extend(next_hops);
         for key in differences(before.neighbours.iter(), self.state.neighbours.iter()) {
-            self.neighbours.set(key, self.state.neighbours.get(&key).copied());
+            self.neighbours.set(key, self.state.neighbours.get(&key).map(|address| address.mac));
             self.dirty.insert(IpPrefix::host(key.addr));
         }
         for prefix in differences_by(before.routes.iter(), self.state.routes.iter()) {
@@ -295,7 +303,7 @@ impl Facts {
 
 /// The host prefixes of the neighbours that a prefix covers.
 fn hosts_below(
-    neighbours: &BTreeMap<NeighbourKey, Mac>,
+    neighbours: &BTreeMap<NeighbourKey, LinkAddress>,
     prefix: IpPrefix,
 ) -> impl Iterator<Item = IpPrefix> {
     let first = NeighbourKey { addr: prefix.first(), interface: 0 };

@@ -17,6 +17,8 @@ use crate::target::{Port, Target};
 const RECEIVE_BUFFER: usize = 64 << 20;
 /// Messages after which changes are committed, though more are there.
 const BATCH: usize = 1 << 14;
+/// The time between two packets of a stale neighbour that go to the kernel.
+const ASK: Duration = Duration::from_secs(1);
 /// Events kept during a dump. Beyond, they are dropped, and another resync follows.
 const BACKLOG: usize = 1 << 20;
 
@@ -32,6 +34,8 @@ pub struct Follower {
     pace: Pace,
     /// Whether messages that were sent before the end of the last dump may be unread.
     late: bool,
+    /// When stale neighbours are asked next.
+    ask: Instant,
     /// If the table lacks changes that it refused: when to try again.
     behind: Option<Instant>,
 }
@@ -125,7 +129,17 @@ impl Follower {
         facts.take_dirty();
         let writer = table(&facts)?.live(spec.answers(Answers::Values))?;
         let (ports, pace) = (ports.to_vec(), Pace::new());
-        Ok(Self { changes, dumps, facts, writer, ports, pace, late: true, behind: None })
+        Ok(Self {
+            changes,
+            dumps,
+            facts,
+            writer,
+            ports,
+            pace,
+            late: true,
+            ask: Instant::now(),
+            behind: None,
+        })
     }
 
     /// Makes a reader of the table.
@@ -183,6 +197,10 @@ impl Follower {
             self.resync(&mut followed)?;
         }
         self.publish(&mut followed)?;
+        if Instant::now() >= self.ask {
+            self.facts.ask_stale();
+            self.ask = Instant::now() + ASK;
+        }
         Ok(followed)
     }
 

@@ -70,8 +70,8 @@ mod tests;
 
 pub use decode::{Decoded, End, decode};
 pub use event::{
-    Address, Event, Link, NeighbourKey, NextHop, NextHopKind, Path, Placing, Route, RouteHop,
-    RouteKind,
+    Address, Event, Link, LinkAddress, NeighbourKey, NextHop, NextHopKind, Path, Placing, Route,
+    RouteHop, RouteKind,
 };
 pub use facts::Facts;
 pub use follower::{Counts, Followed, Follower};

@@ -38,6 +38,13 @@ impl Neighbours {
         neighbour
     }
 
+    /// Makes the next packet for a neighbour go to the kernel.
+    pub fn ask(&self, key: NeighbourKey) {
+        if let Some(neighbour) = self.used.borrow().by_key.get(&key).and_then(Weak::upgrade) {
+            neighbour.ask();
+        }
+    }
+
     /// Sets the address of a neighbour. All targets that refer to it have it at once.
     pub fn set(&self, key: NeighbourKey, mac: Option<Mac>) {
         if let Some(neighbour) = self.used.borrow().by_key.get(&key).and_then(Weak::upgrade) {

@@ -161,7 +161,7 @@ impl Facts {
         let is_single = hops.len() == 1;
         let hops = hops.iter().map(|hop| {
             let key = NeighbourKey { addr: hop.gateway?, interface: hop.interface };
-            let mac = self.state.neighbours.get(&key).copied();
+            let mac = self.state.neighbours.get(&key).map(|address| address.mac);
             Some(Hop {
                 port: self.ports.get(&hop.interface)?.clone(),
                 neighbour: self.neighbours.get(key, mac),

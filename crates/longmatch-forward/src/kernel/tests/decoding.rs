@@ -213,7 +213,8 @@ fn next_hops() {
 fn neighbours_links_and_addresses() {
     let key = key("10.0.0.9", 3);
     for state in [0x02, 0x04, 0x08, 0x10, 0x40, 0x80] {
-        assert_eq!(only(&neighbour(state)), Event::Neighbour(key, mac(9)));
+        let address = LinkAddress { mac: mac(9), is_stale: state == 0x04 };
+        assert_eq!(only(&neighbour(state)), Event::Neighbour(key, address));
     }
     // None, incomplete, failed.
     for state in [0, 0x01, 0x20] {

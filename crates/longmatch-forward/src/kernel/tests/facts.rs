@@ -195,11 +195,11 @@ fn neighbours() {
     assert_eq!(of(&facts, host), "none");
     let far = facts.target(prefix("20.0.0.0/8"));
     facts.take_dirty();
-    facts.apply(Event::Neighbour(near, mac(1)));
+    facts.apply(Event::Neighbour(near, mac(1).into()));
     assert_eq!(facts.take_dirty().into_iter().collect::<Vec<_>>(), [prefix(host)]);
     assert_eq!(of(&facts, host), "p1 02:00:00:00:00:01");
     // The targets that are there have the new address at once.
-    facts.apply(Event::Neighbour(near, mac(2)));
+    facts.apply(Event::Neighbour(near, mac(2).into()));
     assert_eq!(text(far.clone()), "p1 02:00:00:00:00:02");
     assert!(facts.take_dirty().is_empty());
     // A shorter and a longer route to elsewhere.
@@ -266,7 +266,7 @@ fn a_dump_marks_what_differs_only() {
         added(route("10.0.0.0/8", &[a])),
         added(route("11.0.0.0/8", &[a])),
         added(route("12.0.0.0/8", &[a])),
-        Event::Neighbour(key("10.0.0.9", 1), mac(1)),
+        Event::Neighbour(key("10.0.0.9", 1), mac(1).into()),
     ]);
     let held = facts.target(prefix("10.0.0.0/8"));
     facts.take_dirty();
@@ -275,7 +275,7 @@ fn a_dump_marks_what_differs_only() {
         added(route("10.0.0.0/8", &[a])),
         added(route("11.0.0.0/8", &[b])),
         added(route("13.0.0.0/8", &[b])),
-        Event::Neighbour(key("10.0.0.9", 1), mac(2)),
+        Event::Neighbour(key("10.0.0.9", 1), mac(2).into()),
     ] {
         state.record(event);
     }

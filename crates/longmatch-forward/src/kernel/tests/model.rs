@@ -54,7 +54,7 @@ fn event(random: &mut Random) -> Event {
     };
     let placings = [Placing::Only, Placing::First, Placing::Last, Placing::Replace];
     match random.below(20) {
-        0..5 => Event::Neighbour(key, mac(random.below(3) as u8)),
+        0..5 => Event::Neighbour(key, mac(random.below(3) as u8).into()),
         5..7 => Event::NeighbourGone(key),
         7 => Event::NextHopGone(1 + random.below(4) as u32),
         8 => {

@@ -102,7 +102,7 @@ impl Dumps for Shared {
             let routes =
                 kernel.routes.iter().map(|(to, hop)| added(route(&to.to_string(), &[*hop])));
             let neighbours =
-                (1..3).map(|n| Event::Neighbour(key(&format!("10.0.0.{n}"), 1), mac(n)));
+                (1..3).map(|n| Event::Neighbour(key(&format!("10.0.0.{n}"), 1), mac(n).into()));
             let events = match dump {
                 Dump::Ipv4Routes => routes.collect(),
                 Dump::Neighbours => neighbours.collect(),

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 
 use super::child::Forwarder;
 use super::flow::{number, numbered};
-use super::net::{Net, neighbour, neighbour4, neighbour6, text};
+use super::net::{HOSTS, Net, neighbour, neighbour4, neighbour6, text};
 use super::wire::Wire;
 use crate::forward::frames::Mac;
 
@@ -114,6 +114,40 @@ fn neighbours_change_their_addresses() {
     net.addresses(1);
     traffic.settle(&addresses(1), Some(neighbour(1, 0)), "the address again");
     assert!(cause(&forwarder.end(), "unresolved") > 60);
+}
+
+/// Host B gets another Ethernet address without a word, then none: the router asks as its kernel would, at the pace of
+/// these settings. The usual ones take 35 seconds.
+#[test]
+fn silent_neighbours_are_asked() {
+    let Some(net) = Net::new("silent_neighbours_are_asked") else { return };
+    for (name, value) in [
+        ("base_reachable_time_ms", "1000"),
+        ("delay_first_probe_time", "1"),
+        ("retrans_time_ms", "200"),
+    ] {
+        net.router.set(&format!("ipv4/neigh/rb/{name}"), value);
+        net.router.set(&format!("ipv6/neigh/rb/{name}"), value);
+    }
+    let hosts = ["10.0.2.2".parse().unwrap(), "2001:db8:2::2".parse().unwrap()];
+    let (forwarder, mut traffic) = (Forwarder::start(&net, &[]), Traffic::new(&net));
+    let mut wait_for = |mac, what: &str| {
+        let end = Instant::now() + 3 * PATIENCE;
+        while traffic.send(&hosts) != [mac, mac] {
+            assert!(Instant::now() < end, "{what}");
+            sleep(Duration::from_millis(20));
+        }
+    };
+    wait_for(Some(HOSTS[1]), "at first");
+    let other = [2, 0, 0, 0, 2, 77];
+    net.b.ip(&format!("link set eb address {}", text(other)));
+    wait_for(Some(other), "another address");
+    // The host is gone.
+    net.b.ip("addr flush dev eb");
+    wait_for(None, "no address");
+    let counts = forwarder.end();
+    assert!(cause(&counts, "stale") > 1 && cause(&counts, "unresolved") > 0, "{counts}");
+    assert!(counts["forwarded"].as_u64() > counts["kernel"].as_u64(), "{counts}");
 }
 
 #[test]
