@@ -169,7 +169,7 @@ fn send(target: Option<&Target>, frame: &mut [u8], len: u16) -> Result<Fate, Cau
         return Err(Cause::TooBig);
     }
     let destination = hop.neighbour.mac_for_packet()?;
-    rewrite(frame, hop.port.mac, destination);
+    rewrite(frame, hop.port.mac(), destination);
     let len = len.checked_add(ETHERNET_LEN as u16).ok_or(Cause::TooBig)?;
     Ok(Fate::Transmit { port: hop.port.id, len })
 }

@@ -11,6 +11,21 @@ use crate::cause::Cause;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Mac(pub [u8; 6]);
 
+impl Mac {
+    /// The address in the low 48 bits of a word.
+    #[inline]
+    fn word(self) -> u64 {
+        let Self([a, b, c, d, e, g]) = self;
+        u64::from_be_bytes([0, 0, a, b, c, d, e, g])
+    }
+
+    #[inline]
+    fn of_word(word: u64) -> Self {
+        let [_, _, mac @ ..] = word.to_be_bytes();
+        Self(mac)
+    }
+}
+
 impl fmt::Display for Mac {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a, b, c, d, e, g] = self.0;
@@ -44,8 +59,8 @@ pub struct Port {
     pub name: String,
     /// The kernel's number of the interface; 0 if it is none of the kernel's.
     pub index: u32,
-    /// Its Ethernet address.
-    pub mac: Mac,
+    /// Its Ethernet address, in the low 48 bits.
+    mac: AtomicU64,
     /// Whether it also receives frames for other hosts' addresses.
     promiscuous: bool,
     /// The largest IP packet that it sends, in bytes.
@@ -55,7 +70,8 @@ pub struct Port {
 impl Port {
     /// A port with this address and MTU in bytes.
     pub fn new(id: PortId, name: impl Into<String>, index: u32, mac: Mac, mtu: u32) -> Self {
-        Self { id, name: name.into(), index, mac, promiscuous: false, mtu: AtomicU32::new(mtu) }
+        let (mac, mtu) = (AtomicU64::new(mac.word()), AtomicU32::new(mtu));
+        Self { id, name: name.into(), index, mac, promiscuous: false, mtu }
     }
 
     /// The same port, which also receives frames for other hosts' addresses: those of a capture.
@@ -67,7 +83,18 @@ impl Port {
     /// The address that received frames must have; `None` if they may have any.
     #[inline]
     pub(crate) fn receives(&self) -> Option<Mac> {
-        (!self.promiscuous).then_some(self.mac)
+        (!self.promiscuous).then(|| self.mac())
+    }
+
+    /// Its Ethernet address.
+    #[inline]
+    pub fn mac(&self) -> Mac {
+        Mac::of_word(self.mac.load(Ordering::Relaxed))
+    }
+
+    /// Sets the Ethernet address.
+    pub fn set_mac(&self, mac: Mac) {
+        self.mac.store(mac.word(), Ordering::Relaxed);
     }
 
     /// The largest IP packet that it sends, in bytes.
@@ -115,23 +142,22 @@ impl Neighbour {
     #[inline]
     pub fn mac(&self) -> Option<Mac> {
         let word = self.word.load(Ordering::Relaxed);
-        let [_, _, mac @ ..] = word.to_be_bytes();
-        (word & Self::KNOWN != 0).then_some(Mac(mac))
+        (word & Self::KNOWN != 0).then(|| Mac::of_word(word))
     }
 
     /// The address for one packet, or the cause to hand the packet to the kernel.
     #[inline]
     pub(crate) fn mac_for_packet(&self) -> Result<Mac, Cause> {
         let word = self.word.load(Ordering::Relaxed);
-        let [_, _, mac @ ..] = word.to_be_bytes();
+        let mac = Mac::of_word(word);
         match word & (Self::KNOWN | Self::ASK) {
-            Self::KNOWN => Ok(Mac(mac)),
+            Self::KNOWN => Ok(mac),
             0 => Err(Cause::Unresolved),
             _ if self.word.fetch_and(!Self::ASK, Ordering::Relaxed) & Self::ASK != 0 => {
                 Err(Cause::Stale)
             }
             // Another thread has one.
-            _ => Ok(Mac(mac)),
+            _ => Ok(mac),
         }
     }
 
@@ -144,9 +170,7 @@ impl Neighbour {
 
     /// Replaces the address. Packets that are forwarded at the same time go to either.
     pub fn set(&self, mac: Option<Mac>) {
-        let word = mac.map_or(0, |Mac([a, b, c, d, e, g])| {
-            Self::KNOWN | u64::from_be_bytes([0, 0, a, b, c, d, e, g])
-        });
+        let word = mac.map_or(0, |mac| Self::KNOWN | mac.word());
         self.word.store(word, Ordering::Relaxed);
     }
 }

@@ -65,7 +65,7 @@ fn null_ports_receive_and_send() {
         let ports = dpdk.ports();
         assert_eq!((&*ports[0].name, &*ports[1].name), ("net_null0", "net_null1"));
         assert_eq!((ports[1].id, ports[1].index, ports[1].mtu()), (PortId(1), 0, 1500));
-        assert_ne!(ports[0].mac, ports[1].mac);
+        assert_ne!(ports[0].mac(), ports[1].mac());
 
         let mut io = worker(&mut dpdk);
         let mut tally = Tally::default();
@@ -299,7 +299,7 @@ fn the_kernel_answers_by_a_tap_interface() {
         options.kernel = vec!["net_tap0,iface=port0".into()];
         let mut dpdk = Dpdk::open(&options).unwrap();
         let port = dpdk.ports().remove(0);
-        assert_eq!((port.index.to_string(), port.mac.to_string()), interface("port0"));
+        assert_eq!((port.index.to_string(), port.mac().to_string()), interface("port0"));
         assert!(succeeds("ip addr add 10.9.0.1/24 dev port0"));
 
         let mut io = worker(&mut dpdk);
@@ -323,7 +323,7 @@ fn the_kernel_answers_by_a_tap_interface() {
         let replies: Vec<_> =
             read_capture(&directory.file("out.pcap")).into_iter().filter(is_reply).collect();
         assert_eq!(replies.len(), 1);
-        assert_eq!((&replies[0][..6], &replies[0][6..12]), (&asker[..], &port.mac.0[..]));
+        assert_eq!((&replies[0][..6], &replies[0][6..12]), (&asker[..], &port.mac().0[..]));
         assert_eq!(replies[0][28..32], address);
     });
 }
@@ -380,7 +380,7 @@ fn packet_sockets_carry_frames_between_interfaces() {
         let mut dpdk = open(devices).unwrap();
         let ports = dpdk.ports();
         for (port, name) in [(&ports[1], "lm0"), (&ports[2], "lm1")] {
-            assert_eq!((port.index.to_string(), port.mac.to_string()), interface(name));
+            assert_eq!((port.index.to_string(), port.mac().to_string()), interface(name));
         }
         let received = send_and_receive(worker(&mut dpdk));
         assert_eq!(received.len(), 50);

@@ -60,7 +60,7 @@ fn frames_leave_as_they_were_rewritten() {
         assert_eq!(xdp.warnings(), <[String; 0]>::default());
         let (inner, outer) = (Wire::open("p0"), Wire::open("p1"));
         for (count, length) in [4, 18, 100, 1000, 1472].into_iter().enumerate() {
-            let sent = network::udp(network.ports[0].mac, 64, count as u32, length);
+            let sent = network::udp(network.ports[0].mac(), 64, count as u32, length);
             inner.send(&sent);
             assert_eq!(receive(&mut worker, 32), 1, "{mode}");
             let frame = worker.frame(0);
@@ -80,7 +80,7 @@ fn frames_leave_as_they_were_rewritten() {
 #[test]
 fn the_kernel_keeps_what_is_its_own() {
     let Some(network) = Network::new(1) else { return };
-    let router = network.ports[0].mac;
+    let router = network.ports[0].mac();
     for mode in [XdpMode::Generic, XdpMode::Native] {
         let (mut xdp, mut worker) = open(&network, &options(mode));
         let (wire, inside) = (Wire::open("p0"), Wire::open("r0"));
@@ -114,7 +114,7 @@ fn the_kernel_answers_for_packets_that_expired() {
     let Some(network) = Network::new(1) else { return };
     let (xdp, mut worker) = open(&network, &options(XdpMode::Auto));
     let wire = Wire::open("p0");
-    let router = network.ports[0].mac;
+    let router = network.ports[0].mac();
     let expired = [(network::udp(router, 1, 1, 100), 11), (network::ipv6(router, 1), 3)];
     for (frame, time_exceeded) in expired {
         wire.send(&frame);
@@ -204,7 +204,7 @@ fn no_frame_is_lost_for_good() {
             // Now and then more than the rings hold.
             let burst = if sent % 7 == 0 { 100 } else { 1 + sent % 30 };
             for number in sent..sent + burst {
-                wire.send(&network::udp(network.ports[0].mac, 64, number, 26));
+                wire.send(&network::udp(network.ports[0].mac(), 64, number, 26));
             }
             sent += burst;
             excess += u64::from(burst.saturating_sub(small.ring_size));
@@ -255,7 +255,7 @@ fn a_full_transmit_ring_is_counted_and_recovers() {
     let mut send = |count: u32| {
         let mut tally = Tally::default();
         for number in 0..count {
-            wire.send(&network::udp(network.ports[0].mac, 64, number, 26));
+            wire.send(&network::udp(network.ports[0].mac(), 64, number, 26));
             let len = receive(&mut worker, 32);
             let fate = Fate::Transmit { port: TO_SECOND, len: 60 };
             tally.add(&dispatch(&mut worker, len, fate));
@@ -283,7 +283,7 @@ fn each_thread_has_its_queue() {
     assert_eq!(workers.len(), 2);
     assert!(xdp.workers().is_empty());
     let wire = Wire::open("p0");
-    (0..100).for_each(|number| wire.send(&network::udp(network.ports[0].mac, 64, number, 26)));
+    (0..100).for_each(|number| wire.send(&network::udp(network.ports[0].mac(), 64, number, 26)));
     let end = Instant::now() + Duration::from_secs(2);
     let mut received = 0;
     while received < 100 && Instant::now() < end {

@@ -93,7 +93,7 @@ impl GeneratedFrames {
         };
         let templates = ports.iter().map(|port| {
             let mut frame = [0; LEN_V4];
-            write_ethernet(&mut frame, port.mac, [0x08, 0x00]);
+            write_ethernet(&mut frame, port.mac(), [0x08, 0x00]);
             frame[14..34].copy_from_slice(&header_v4([0; 4]));
             frame[34..42].copy_from_slice(&header_udp(LEN_V4 - 34));
             frame
@@ -115,7 +115,7 @@ impl GeneratedFrames {
         };
         let templates = ports.iter().map(|port| {
             let mut frame = [0; LEN_V6];
-            write_ethernet(&mut frame, port.mac, [0x86, 0xdd]);
+            write_ethernet(&mut frame, port.mac(), [0x86, 0xdd]);
             frame[14] = 0x60;
             frame[18..20].copy_from_slice(&length(LEN_V6 - 54));
             frame[20..22].copy_from_slice(&[UDP, TTL]);

@@ -177,10 +177,16 @@ impl Facts {
         effect
     }
 
-    fn link(&mut self, link: Link, time: Time) {
+    /// Gives a port the MTU and the Ethernet address of its interface.
+    fn follow_port(&self, link: &Link) {
         if let Some(port) = self.ports.get(&link.index) {
             port.set_mtu(link.mtu);
+            link.mac.iter().for_each(|mac| port.set_mac(*mac));
         }
+    }
+
+    fn link(&mut self, link: Link, time: Time) {
+        self.follow_port(&link);
         let is_up = link.is_up();
         let flags = link.flags & Link::STATE;
         let before = self.state.links.insert(link.index, link);
@@ -249,11 +255,7 @@ impl Facts {
     pub(super) fn adopt(&mut self, state: State) {
         let before = std::mem::replace(&mut self.state, state);
         self.replaced_late.clear();
-        for link in self.state.links.values() {
-            if let Some(port) = self.ports.get(&link.index) {
-                port.set_mtu(link.mtu);
-            }
-        }
+        self.state.links.values().for_each(|link| self.follow_port(link));
         let next_hops = differences(before.next_hops.iter(), self.state.next_hops.iter());
         self.dirty_next_hops.extend(next_hops);
         for key in differences(before.neighbours.iter(), self.state.neighbours.iter()) {

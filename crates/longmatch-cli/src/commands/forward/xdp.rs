@@ -26,9 +26,13 @@ pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
     let mut workers = xdp.workers();
     let mut warned = false;
     let keep_local = |follower: &Follower| {
+        let followed = xdp.follow_ethernet_addresses();
         let refused = xdp.set_local_addresses(follower.local_addresses());
         // The same addresses may be refused again and again.
-        let warning = refused.err().filter(|_| !warned).map(|error| error.to_string());
+        let refused = refused.err().map(|error| error.to_string());
+        let refused =
+            refused.or_else(|| Some(format!("an interface's address: {}", followed.err()?)));
+        let warning = refused.filter(|_| !warned);
         warned |= warning.is_some();
         warning
     };

@@ -38,7 +38,7 @@ fn ipv4_packets_are_valid() {
     let all = all_frames(frames, 3, 64);
     for ((port, frame), destination) in all.iter().zip(words()) {
         assert_eq!(frame.len(), 64);
-        assert_eq!(frame[..6], ports[usize::from(*port)].mac.0);
+        assert_eq!(frame[..6], ports[usize::from(*port)].mac().0);
         assert_eq!(frame[6..14], [2, 0, 0, 0, 0xff, 0xff, 8, 0]);
         let ip = &frame[14..34];
         assert_eq!(ip[..2], [0x45, 0], "version, header length, no type of service");
@@ -65,7 +65,7 @@ fn ipv6_packets_are_valid() {
     let all = all_frames(frames, 2, 62);
     for ((port, frame), destination) in all.iter().zip(words()) {
         assert_eq!(frame.len(), 62);
-        assert_eq!(frame[..6], ports[usize::from(*port)].mac.0);
+        assert_eq!(frame[..6], ports[usize::from(*port)].mac().0);
         assert_eq!(frame[12..14], [0x86, 0xdd]);
         assert_eq!(frame[14..22], [0x60, 0, 0, 0, 0, 8, 17, 64]);
         assert_eq!(frame[22..38], SOURCE_V6.octets());
@@ -139,7 +139,7 @@ fn random_destinations_are_those_that_routers_forward_to() {
             let batch = io.receive(100).unwrap();
             for place in 0..batch.len {
                 let frame = io.frame(place).to_vec();
-                let parsed = parse(&frame, Some(ports[batch.port.index()].mac));
+                let parsed = parse(&frame, Some(ports[batch.port.index()].mac()));
                 match parsed {
                     Parsed::Ipv4 { destination, .. } if is_ipv4 => seen.insert(destination.into()),
                     Parsed::Ipv6 { destination, .. } if !is_ipv4 => {

@@ -12,7 +12,7 @@ use super::interface::Interfaces;
 use super::options::{XdpMode, XdpOptions};
 use super::program::{XDP_PASS, forwarding_program};
 use super::queue::Queue;
-use crate::target::Port;
+use crate::target::{Mac, Port};
 
 /// An interface that the program is attached to; dropping it detaches the program.
 #[derive(Debug)]
@@ -20,6 +20,9 @@ pub(super) struct Attachment {
     port: Arc<Port>,
     /// The kernel's number of the interface.
     index: u32,
+    /// The Ethernet address that frames for this machine have, and the map with it.
+    mac: Mac,
+    address: Map<4, 8>,
     /// The sockets, by queue.
     sockets: Map<4, 4>,
     native: bool,
@@ -44,7 +47,14 @@ impl Attachment {
         let queues = options.threads as u32;
         let sockets =
             Map::of_sockets(queues).map_err(XdpError::at("make a BPF map of AF_XDP sockets"))?;
-        let code = forwarding_program(local.descriptor(), sockets.descriptor(), XDP_PASS);
+        let address = Map::of_ethernet_address()
+            .map_err(XdpError::at("make a BPF map of an Ethernet address"))?;
+        let code = forwarding_program(
+            address.descriptor(),
+            local.descriptor(),
+            sockets.descriptor(),
+            XDP_PASS,
+        );
         let program = bpf::load_program(&code.unwrap_or_default()).map_err(|(source, log)| {
             match source.kind() {
                 io::ErrorKind::PermissionDenied => {
@@ -55,7 +65,34 @@ impl Attachment {
         })?;
         let (link, native, reason) = attach(&program, name, index, options.mode)?;
         let port = port.clone();
-        Ok(Self { port, index, sockets, native, zero_copy: true, reason, _link: link })
+        let mac = port.mac();
+        let mut attachment = Self {
+            port,
+            index,
+            mac,
+            address,
+            sockets,
+            native,
+            zero_copy: true,
+            reason,
+            _link: link,
+        };
+        let action = format!("set the Ethernet address of {name}");
+        attachment.set_address(mac).map_err(XdpError::at(action))?;
+        Ok(attachment)
+    }
+
+    /// Follows a change of the port's Ethernet address.
+    pub(super) fn follow_address(&mut self) -> io::Result<()> {
+        let mac = self.port.mac();
+        if mac == self.mac { Ok(()) } else { self.set_address(mac) }
+    }
+
+    fn set_address(&mut self, mac: Mac) -> io::Result<()> {
+        let Mac([a, b, c, d, e, f]) = mac;
+        self.address.insert([0; 4], [a, b, c, d, e, f, 0, 0])?;
+        self.mac = mac;
+        Ok(())
     }
 
     /// Opens a socket for a queue, which receives from now on.

@@ -14,6 +14,7 @@ const PROG_LOAD: libc::c_int = 5;
 const LINK_CREATE: libc::c_int = 28;
 const LINK_DETACH: libc::c_int = 34;
 const MAP_TYPE_HASH: u32 = 1;
+const MAP_TYPE_ARRAY: u32 = 2;
 const MAP_TYPE_XSKMAP: u32 = 17;
 /// Memory of a hash map grows with its entries.
 const NO_PREALLOC: u32 = 1;
@@ -106,6 +107,13 @@ impl Map<16, 1> {
     /// A hash map, whose keys are addresses.
     pub(super) fn of_addresses(max_entries: u32) -> io::Result<Self> {
         Self::create(MAP_TYPE_HASH, max_entries, NO_PREALLOC)
+    }
+}
+
+impl Map<4, 8> {
+    /// An array of one element: the Ethernet address of an interface, in the first six bytes.
+    pub(super) fn of_ethernet_address() -> io::Result<Self> {
+        Self::create(MAP_TYPE_ARRAY, 1, 0)
     }
 }
 

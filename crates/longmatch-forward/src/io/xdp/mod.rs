@@ -110,6 +110,14 @@ impl Xdp {
         self.local.set(addresses)
     }
 
+    /// Follows changes of the ports' Ethernet addresses ([`Port::set_mac`]). Frames for others go to the kernel.
+    ///
+    /// # Errors
+    /// If the kernel does not take an address; the next call tries again.
+    pub fn follow_ethernet_addresses(&mut self) -> std::io::Result<()> {
+        self.attachments.iter_mut().try_for_each(Attachment::follow_address)
+    }
+
     /// The modes of each interface, such as `eth0: native mode, zero-copy`.
     pub fn descriptions(&self) -> Vec<String> {
         self.attachments.iter().map(Attachment::description).collect()

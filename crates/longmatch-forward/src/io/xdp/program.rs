@@ -4,8 +4,9 @@
 //!
 //! ```text
 //! shorter than its headers, group address, neither IPv4 nor IPv6    -> kernel
+//! to another Ethernet address than that of the interface (a map)    -> kernel
 //! from or to a link-local IPv6 address, to a multicast or broadcast -> kernel
-//! to an address of this machine (a map of 16-byte addresses)        -> kernel
+//! from or to an address of this machine (a map of 16-byte addresses) -> kernel
 //! otherwise -> the AF_XDP socket of the packet's queue; the kernel if there is none
 //! ```
 //!
@@ -169,6 +170,12 @@ impl Assembler {
         self.emit(JUMP_64 | is as u8 | BY_REGISTER, left, right, 0, 0);
     }
 
+    /// Jumps if the result of a call is a null pointer.
+    fn jump_if_none(&mut self, pointer: Register, label: Label) {
+        self.jumps.push((self.code.len(), label));
+        self.emit(JUMP_64 | If::Equal as u8, pointer, R0, 0, 0);
+    }
+
     /// Jumps if the result of a call is not a null pointer.
     fn jump_if_some(&mut self, pointer: Register, label: Label) {
         self.jumps.push((self.code.len(), label));
@@ -194,6 +201,7 @@ impl Assembler {
 // Offsets in a frame, and in `struct xdp_md`, the context of XDP programs.
 const ETHERTYPE: i16 = 12;
 const ETHERNET_BYTES: i32 = 14;
+const IPV4_SOURCE: i16 = 14 + 12;
 const IPV4_DESTINATION: i16 = 14 + 16;
 const IPV4_BYTES: i32 = 20;
 const IPV6_SOURCE: i16 = 14 + 8;
@@ -203,11 +211,15 @@ const CONTEXT_DATA: i16 = 0;
 const CONTEXT_DATA_END: i16 = 4;
 const CONTEXT_QUEUE: i16 = 16;
 
-/// The program of an interface: `local` is the map of local addresses, `sockets` that of the
+/// The places of the keys of the destination and the source, from the end of the stack.
+const KEYS: [i16; 2] = [-ADDRESS_BYTES, -2 * ADDRESS_BYTES];
+
+/// The program of an interface: `address` is the array with its Ethernet address, `local` the map of local addresses, `sockets` that of the
 /// interface's sockets by queue, and `otherwise` is returned if the queue has no socket.
 ///
 /// `None` never happens: it says that the program has a jump without a place.
 pub(super) fn forwarding_program(
+    address: i32,
     local: i32,
     sockets: i32,
     otherwise: i32,
@@ -222,19 +234,22 @@ pub(super) fn forwarding_program(
     asm.load(R2, FRAME, 0, Width::One);
     asm.and(R2, 1);
     asm.jump_if(R2, If::NotEqual, 0, pass);
+    pass_other_addresses(&mut asm, address, pass);
     asm.load(R2, FRAME, ETHERTYPE, Width::Two);
     asm.jump_if(R2, If::Equal, 0x86dd_u16.to_be().into(), ipv6);
     asm.jump_if(R2, If::NotEqual, 0x0800_u16.to_be().into(), pass);
-    ipv4_key(&mut asm, pass);
+    ipv4_keys(&mut asm, pass);
     asm.jump(look_up);
     asm.place(ipv6);
-    ipv6_key(&mut asm, pass);
+    ipv6_keys(&mut asm, pass);
     asm.place(look_up);
-    asm.map(R1, local);
-    asm.copy(R2, STACK);
-    asm.add(R2, -i32::from(ADDRESS_BYTES));
-    asm.call(MAP_LOOKUP);
-    asm.jump_if_some(R0, pass);
+    for key in KEYS {
+        asm.map(R1, local);
+        asm.copy(R2, STACK);
+        asm.add(R2, key.into());
+        asm.call(MAP_LOOKUP);
+        asm.jump_if_some(R0, pass);
+    }
     asm.load(R2, CONTEXT, CONTEXT_QUEUE, Width::Four);
     asm.map(R1, sockets);
     asm.set(R3, otherwise);
@@ -253,21 +268,39 @@ fn jump_if_shorter(asm: &mut Assembler, bytes: i32, label: Label) {
     asm.jump_if_register(R2, If::Greater, END, label);
 }
 
-/// Writes the destination below the end of the stack, as a mapped IPv4 address.
-fn ipv4_key(asm: &mut Assembler, pass: Label) {
+/// Jumps if the frame is for another Ethernet address than that in the array.
+fn pass_other_addresses(asm: &mut Assembler, address: i32, pass: Label) {
+    asm.store_immediate(STACK, -4, 0, Width::Four);
+    asm.map(R1, address);
+    asm.copy(R2, STACK);
+    asm.add(R2, -4);
+    asm.call(MAP_LOOKUP);
+    asm.jump_if_none(R0, pass);
+    for (offset, width) in [(0, Width::Four), (4, Width::Two)] {
+        asm.load(R2, FRAME, offset, width);
+        asm.load(R3, R0, offset, width);
+        asm.jump_if_register(R2, If::NotEqual, R3, pass);
+    }
+}
+
+/// Writes the destination and the source below the end of the stack, as mapped IPv4 addresses.
+fn ipv4_keys(asm: &mut Assembler, pass: Label) {
     jump_if_shorter(asm, ETHERNET_BYTES + IPV4_BYTES, pass);
     asm.load(R2, FRAME, IPV4_DESTINATION, Width::One);
     asm.and(R2, 0xf0);
     asm.jump_if(R2, If::Equal, 0xe0, pass); // 224.0.0.0/4
     asm.load(R2, FRAME, IPV4_DESTINATION, Width::Four);
     asm.jump_if(R2, If::Equal, -1, pass); // 255.255.255.255
-    asm.store_immediate(STACK, -ADDRESS_BYTES, 0, Width::Eight);
-    asm.store_immediate(STACK, -8, 0x0000_ffff_i32.to_be(), Width::Four);
-    asm.store(STACK, -4, R2, Width::Four);
+    for (key, address) in KEYS.into_iter().zip([IPV4_DESTINATION, IPV4_SOURCE]) {
+        asm.load(R2, FRAME, address, Width::Four);
+        asm.store_immediate(STACK, key, 0, Width::Eight);
+        asm.store_immediate(STACK, key + 8, 0x0000_ffff_i32.to_be(), Width::Four);
+        asm.store(STACK, key + 12, R2, Width::Four);
+    }
 }
 
-/// Writes the destination below the end of the stack.
-fn ipv6_key(asm: &mut Assembler, pass: Label) {
+/// Writes the destination and the source below the end of the stack.
+fn ipv6_keys(asm: &mut Assembler, pass: Label) {
     jump_if_shorter(asm, ETHERNET_BYTES + IPV6_BYTES, pass);
     asm.load(R2, FRAME, IPV6_DESTINATION, Width::One);
     asm.jump_if(R2, If::Equal, 0xff, pass); // ff00::/8
@@ -277,9 +310,11 @@ fn ipv6_key(asm: &mut Assembler, pass: Label) {
         asm.jump_if(R2, If::Equal, 0xfe80_u16.to_be().into(), pass); // fe80::/10
     }
     // Frames have IP addresses at multiples of 4 bytes at best.
-    for offset in (0..ADDRESS_BYTES).step_by(4) {
-        asm.load(R2, FRAME, IPV6_DESTINATION + offset, Width::Four);
-        asm.store(STACK, offset - ADDRESS_BYTES, R2, Width::Four);
+    for (key, address) in KEYS.into_iter().zip([IPV6_DESTINATION, IPV6_SOURCE]) {
+        for offset in (0..ADDRESS_BYTES).step_by(4) {
+            asm.load(R2, FRAME, address + offset, Width::Four);
+            asm.store(STACK, key + offset, R2, Width::Four);
+        }
     }
 }
 
@@ -385,6 +420,21 @@ mod tests {
             (transit[..33].to_vec(), true),
             (transit_6()[..53].to_vec(), true),
             (transit[..14].to_vec(), true),
+            // Other Ethernet addresses.
+            (with(transit.clone(), 0, 0x00), true),
+            (with(transit.clone(), 3, 1), true),
+            (with(transit.clone(), 5, 2), true),
+            (with(transit_6(), 5, 2), true),
+            // Sources of this machine.
+            (
+                with(transit.clone(), 26, 10)
+                    .into_iter()
+                    .enumerate()
+                    .map(|(at, byte)| if at == 29 { 1 } else { byte })
+                    .collect(),
+                true,
+            ),
+            (ipv6("2001:db8::1", "2001:db8::2"), true),
             // Groups and everybody.
             (with(transit.clone(), 0, 3), true),
             (ipv4([223, 255, 255, 255]), false),
@@ -413,8 +463,9 @@ mod tests {
     fn the_kernel_keeps_its_packets_and_the_forwarder_gets_the_others() {
         use crate::io::xdp::bpf::{Map, load_program, test::run};
         use std::io::Write;
-        let maps = Map::of_addresses(8).and_then(|local| Ok((local, Map::of_sockets(1)?)));
-        let (local, sockets) = match maps {
+        let maps = Map::of_addresses(8)
+            .and_then(|local| Ok((local, Map::of_sockets(1)?, Map::of_ethernet_address()?)));
+        let (local, sockets, address) = match maps {
             Ok(maps) => maps,
             Err(error) => {
                 let _ = writeln!(std::io::stderr(), "skipped: runs of the XDP program: {error}");
@@ -425,8 +476,15 @@ mod tests {
             let key = address.parse::<std::net::Ipv6Addr>().unwrap().octets();
             local.insert(key, [1]).unwrap();
         }
+        let [a, b, c, d, e, f] = HOST;
+        address.insert([0; 4], [a, b, c, d, e, f, 0, 0]).unwrap();
         // The queue has no socket.
-        let code = forwarding_program(local.descriptor(), sockets.descriptor(), FORWARDER);
+        let code = forwarding_program(
+            address.descriptor(),
+            local.descriptor(),
+            sockets.descriptor(),
+            FORWARDER,
+        );
         let program = load_program(&code.unwrap()).unwrap_or_else(|error| panic!("{error:?}"));
         for (frame, kernel) in frames() {
             let expected = if kernel { XDP_PASS } else { FORWARDER };
