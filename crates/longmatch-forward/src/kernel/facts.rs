@@ -1,7 +1,7 @@
 //! What the kernel said, and which prefixes a change concerns: no sockets, no tables.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use longmatch::IpPrefix;
@@ -105,6 +105,16 @@ impl Facts {
         let addresses = self.state.addresses.iter().map(|address| address.addr);
         // Equal ones are next to each other.
         addresses.filter(move |&addr| last.replace(addr) != Some(addr))
+    }
+
+    /// The broadcast addresses of IPv4 links, some more than once.
+    pub fn broadcast_addresses(&self) -> impl Iterator<Item = IpAddr> {
+        // On links between two hosts there is none.
+        let links = self.state.addresses.iter().filter(|address| address.len < 31);
+        links.filter_map(|address| match address.addr {
+            IpAddr::V4(addr) => Some((addr | Ipv4Addr::from(u32::MAX >> address.len)).into()),
+            IpAddr::V6(_) => None,
+        })
     }
 
     pub(super) fn apply_at(&mut self, event: Event, time: Time) {

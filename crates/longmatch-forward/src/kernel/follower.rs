@@ -169,6 +169,11 @@ impl Follower {
         self.facts.local_addresses()
     }
 
+    /// The broadcast addresses of IPv4 links, some more than once.
+    pub fn broadcast_addresses(&self) -> impl Iterator<Item = IpAddr> {
+        self.facts.broadcast_addresses()
+    }
+
     /// Numbers of routes, next-hop objects and neighbours.
     pub fn counts(&self) -> Counts {
         let State { next_hops, neighbours, routes, .. } = &self.facts.state;

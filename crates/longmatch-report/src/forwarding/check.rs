@@ -64,7 +64,7 @@ impl<F: ForwardFamily, I: PacketIo> Checked<'_, F, I> {
             && matches!(fate, Fate::Transmit { port: id, len: sent }
                 if id == port.id && usize::from(sent) == len)
             && frame[..6] == neighbour
-            && frame[6..12] == port.mac.0
+            && frame[6..12] == port.mac().0
             && frame[F::TTL] == 63
     }
 }

@@ -27,7 +27,9 @@ pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
     let mut warned = false;
     let keep_local = |follower: &Follower| {
         let followed = xdp.follow_ethernet_addresses();
-        let refused = xdp.set_local_addresses(follower.local_addresses());
+        // No packet has a broadcast address for its source: the kernel drops those that have one.
+        let addresses = follower.local_addresses().chain(follower.broadcast_addresses());
+        let refused = xdp.set_local_addresses(addresses);
         // The same addresses may be refused again and again.
         let refused = refused.err().map(|error| error.to_string());
         let refused =

@@ -253,6 +253,8 @@ fn links_and_addresses() {
         facts.apply(Event::Address(address));
     }
     assert_eq!(facts.local_addresses().collect::<Vec<_>>(), [a, b]);
+    let broadcast: Vec<_> = facts.broadcast_addresses().collect();
+    assert!(broadcast.iter().all(|addr| addr.to_string().ends_with(".255")), "{broadcast:?}");
     facts.apply(Event::AddressGone(address(a, 1)));
     assert_eq!(facts.local_addresses().collect::<Vec<_>>(), [a, b]);
     facts.apply(Event::AddressGone(address(a, 2)));

@@ -3,6 +3,7 @@
 //! The tests need root, `ip` and AF_XDP; without them they say `skipped` and succeed. They run one
 //! after another.
 
+mod addresses;
 mod answers;
 mod child;
 mod churn;
