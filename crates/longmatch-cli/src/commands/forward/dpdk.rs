@@ -7,7 +7,7 @@ use longmatch_forward::io::dpdk::{Dpdk, DpdkIo, DpdkOptions};
 use longmatch_forward::io::{Generated, GeneratedFrames};
 use longmatch_forward::{Port, Target};
 
-use super::kernel::KernelRoutes;
+use super::kernel::{self, KernelRoutes};
 use super::{Supervise, forward_all, static_table};
 use crate::args::{ForwardArgs, Generate};
 use crate::error::CliError;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
         let reader = routes.0.reader();
         return forward_each(args, workers, &ports, &reader, &mut routes);
     }
-    let mut routes = KernelRoutes::new(args, &ports, |_| None)?;
+    let mut routes = KernelRoutes::new(kernel::read(args, &ports)?, |_| None);
     let reader = routes.reader();
     forward_each(args, workers, &ports, &reader, &mut routes)
 }

@@ -12,6 +12,15 @@ use crate::args::ForwardArgs;
 use crate::error::CliError;
 use crate::output::warn;
 
+/// Reads and compiles the routes.
+///
+/// # Errors
+/// If the kernel does not tell them, or the engine cannot hold them.
+pub(super) fn read(args: &ForwardArgs, ports: &[Arc<Port>]) -> Result<Follower, CliError> {
+    let follower = Follower::new(ports, args.table_spec()?);
+    follower.map_err(|error| CliError::input("--interface", error))
+}
+
 /// Follows the kernel's routes; `changed` runs after changes, and returns a warning.
 pub(super) struct KernelRoutes<C> {
     follower: Follower,
@@ -21,19 +30,9 @@ pub(super) struct KernelRoutes<C> {
 }
 
 impl<C: FnMut(&Follower) -> Option<String>> KernelRoutes<C> {
-    /// Reads and compiles the routes.
-    ///
-    /// # Errors
-    /// If the kernel does not tell them, or the engine cannot hold them.
-    pub(super) fn new(
-        args: &ForwardArgs,
-        ports: &[Arc<Port>],
-        mut changed: C,
-    ) -> Result<Self, CliError> {
-        let follower = Follower::new(ports, args.table_spec()?);
-        let follower = follower.map_err(|error| CliError::input("--interface", error))?;
+    pub(super) fn new(follower: Follower, mut changed: C) -> Self {
         changed(&follower).iter().for_each(warn);
-        Ok(Self { follower, changed, warned: None })
+        Self { follower, changed, warned: None }
     }
 
     pub(super) fn reader(&self) -> TableReader<Target> {

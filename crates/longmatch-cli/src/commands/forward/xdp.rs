@@ -4,7 +4,7 @@ use longmatch_forward::io::xdp::{Xdp, XdpMode, XdpOptions};
 use longmatch_forward::kernel::{Follower, ports};
 
 use super::forward_all;
-use super::kernel::KernelRoutes;
+use super::kernel::{self, KernelRoutes};
 use crate::args::{self, ForwardArgs};
 use crate::error::CliError;
 use crate::output::{plural, warn};
@@ -20,6 +20,8 @@ pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
     if ports.iter().any(|port| port.mtu() > options.largest_mtu()) {
         options.frame_size = LARGE_FRAMES;
     }
+    // A full table takes seconds, in which the kernel forwards.
+    let follower = kernel::read(args, &ports)?;
     let mut xdp = Xdp::open(&ports, &options).map_err(|error| unusable(&error))?;
     xdp.warnings().iter().for_each(warn);
     xdp.descriptions().iter().for_each(warn);
@@ -38,7 +40,7 @@ pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
         warned |= warning.is_some();
         warning
     };
-    let mut routes = KernelRoutes::new(args, &ports, keep_local)?;
+    let mut routes = KernelRoutes::new(follower, keep_local);
     let reader = routes.reader();
     let result = forward_all(args, &mut workers, &ports, &reader, &mut routes);
     let missed: u64 = workers.iter().filter_map(|worker| worker.missed().ok()).sum();
