@@ -75,7 +75,7 @@ pub use event::{
 };
 pub use facts::Facts;
 pub use follower::{Counts, Followed, Follower};
-pub use ports::ports;
+pub use ports::{index, ports};
 
 use std::{fmt, io};
 
@@ -99,7 +99,7 @@ pub enum KernelError {
         /// Its name.
         name: String,
         /// The reason, and what to do.
-        why: &'static str,
+        why: String,
     },
     /// An interface was named twice, or there are more than 65536.
     Ports(String),

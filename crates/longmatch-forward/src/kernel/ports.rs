@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with};
+
 use super::KernelError;
 use super::event::{Event, Link};
 use super::socket::{Dump, DumpEnd, Dumps, Socket};
@@ -28,6 +30,13 @@ pub fn ports(names: &[String]) -> Result<Vec<Arc<Port>>, KernelError> {
     names.iter().enumerate().map(find).collect()
 }
 
+/// The kernel's number of the interface of this name, in the network namespace of the calling thread; `None` if there is
+/// none.
+pub fn index(name: &str) -> Option<u32> {
+    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
+    netdevice::name_to_index(socket.ok()?, name).ok()
+}
+
 /// All interfaces.
 fn links() -> Result<Vec<Link>, KernelError> {
     const TRIES: usize = 10;
@@ -49,7 +58,8 @@ fn links() -> Result<Vec<Link>, KernelError> {
 }
 
 fn port(id: PortId, link: &Link) -> Result<Arc<Port>, KernelError> {
-    let unfit = |why| Err(KernelError::Unfit { name: link.name.clone(), why });
+    let unfit =
+        |why: &str| Err(KernelError::Unfit { name: link.name.clone(), why: why.to_owned() });
     let mac = match link.mac {
         _ if link.flags & Link::LOOPBACK != 0 => {
             return unfit("the loopback interface carries no packets of others; name another one");
@@ -58,7 +68,8 @@ fn port(id: PortId, link: &Link) -> Result<Arc<Port>, KernelError> {
         _ => return unfit("not an Ethernet interface; name another one"),
     };
     if link.flags & Link::UP == 0 {
-        return unfit("the interface is down; run `ip link set NAME up` first");
+        let why = format!("the interface is down; run `ip link set {} up` first", link.name);
+        return unfit(&why);
     }
     Ok(Arc::new(Port::new(id, link.name.clone(), link.index, mac, link.mtu)))
 }

@@ -18,7 +18,7 @@ use std::{io, process};
 
 use longmatch::{NextHopId, TableReader, TableWriter};
 use longmatch_forward::io::PacketIo;
-use longmatch_forward::{Control, Port, Target, run as forward, spread};
+use longmatch_forward::{Control, Port, Tally, Target, run as forward, spread};
 
 use self::output::Output;
 use crate::args::{ForwardArgs, Io};
@@ -76,13 +76,25 @@ fn no_dpdk() -> CliError {
     )
 }
 
-/// What the main thread does while others forward.
+/// Changes that concern more than routes.
+enum News {
+    None,
+    Warning(String),
+    /// Interfaces have come or were replaced: they must be opened anew, for this reason.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "the routes of files have no interfaces")
+    )]
+    Interfaces(String),
+}
+
+/// The work of the main thread while others forward.
 trait Supervise {
-    /// Follows the routes for at most `timeout`. Returns a warning.
+    /// Follows the routes for at most `timeout`.
     ///
     /// # Errors
     /// If they cannot be followed any more.
-    fn follow(&mut self, timeout: Duration) -> Result<Option<String>, CliError>;
+    fn follow(&mut self, timeout: Duration) -> Result<News, CliError>;
 
     /// The numbers of routes and neighbours, for a line of counts.
     fn routes(&self) -> String;
@@ -92,9 +104,9 @@ trait Supervise {
 struct Unchanged(TableWriter<Target>);
 
 impl Supervise for Unchanged {
-    fn follow(&mut self, timeout: Duration) -> Result<Option<String>, CliError> {
+    fn follow(&mut self, timeout: Duration) -> Result<News, CliError> {
         thread::sleep(timeout);
-        Ok(None)
+        Ok(News::None)
     }
 
     fn routes(&self) -> String {
@@ -111,41 +123,139 @@ fn forward_all<I: PacketIo + Send>(
     reader: &TableReader<Target>,
     routes: &mut impl Supervise,
 ) -> Result<(), CliError> {
-    let control = Control::new(workers.len());
-    let signal = signals()?;
-    let mut output = Output::new(args)?;
-    let batch = args.batch;
-    let ended = thread::scope(|scope| {
-        let control = &control;
-        let mut threads = Vec::new();
-        for (number, io) in workers.iter_mut().enumerate() {
-            let mut reader = reader.clone();
-            let work = move || forward(io, &mut reader, ports, batch, control, number);
-            let name = format!("forward-{number}");
-            match thread::Builder::new().name(name).spawn_scoped(scope, work) {
-                Ok(thread) => threads.push(thread),
-                Err(error) => {
-                    control.stop();
-                    return Err(CliError::input(format!("--threads {}", args.threads), error));
+    let mut session = Session::new(args)?;
+    match session.forward(workers, ports, reader, routes)? {
+        Ended::Again(reason) => Err(CliError::input("forwarding", reason)),
+        Ended::Done => session.end(),
+    }
+}
+
+/// The reason why threads have ended.
+enum Ended {
+    /// A signal, the end of the packets or of the time.
+    Done,
+    /// Interfaces have gone or come: they must be opened anew.
+    Again(String),
+}
+
+/// Forwarding from the first packet to the last, though interfaces come and go.
+struct Session<'a> {
+    args: &'a ForwardArgs,
+    signal: Arc<AtomicBool>,
+    end: Option<Instant>,
+    output: Output,
+    /// The counts of all threads that have ended.
+    tally: Tally,
+    /// The last description of the routes.
+    routes: String,
+}
+
+impl<'a> Session<'a> {
+    /// # Errors
+    /// If there is no thread left for the output.
+    fn new(args: &'a ForwardArgs) -> Result<Self, CliError> {
+        let (signal, output) = (signals()?, Output::new(args)?);
+        let end = args.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
+        Ok(Self { args, signal, end, output, tally: Tally::default(), routes: String::new() })
+    }
+
+    /// Whether a signal or the time ends it.
+    fn has_ended(&self) -> bool {
+        let is_late = self.end.is_some_and(|end| Instant::now() >= end);
+        self.signal.load(Ordering::Relaxed) || self.output.has_ended() || is_late
+    }
+
+    /// Forwards with a thread for each of `workers`.
+    fn forward<I: PacketIo + Send>(
+        &mut self,
+        workers: &mut [I],
+        ports: &[Arc<Port>],
+        reader: &TableReader<Target>,
+        routes: &mut impl Supervise,
+    ) -> Result<Ended, CliError> {
+        let (control, batch) = (Control::new(workers.len()), self.args.batch);
+        let ended = thread::scope(|scope| {
+            let control = &control;
+            let mut threads = Vec::new();
+            for (number, io) in workers.iter_mut().enumerate() {
+                let mut reader = reader.clone();
+                let work = move || forward(io, &mut reader, ports, batch, control, number);
+                let name = format!("forward-{number}");
+                match thread::Builder::new().name(name).spawn_scoped(scope, work) {
+                    Ok(thread) => threads.push(thread),
+                    Err(error) => {
+                        control.stop();
+                        let threads = format!("--threads {}", self.args.threads);
+                        return Err(CliError::input(threads, error));
+                    }
                 }
             }
+            let all_ended = || threads.iter().all(thread::ScopedJoinHandle::is_finished);
+            let watched = self.watch(control, all_ended, routes);
+            control.stop();
+            if self.signal.load(Ordering::Relaxed) {
+                end_soon();
+            }
+            let mut ended = watched?;
+            for thread in threads {
+                let result =
+                    thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")));
+                match result {
+                    Err(error) if is_gone(&error) => {
+                        ended = Ended::Again(format!(
+                            "a device is gone ({error}): all are opened anew"
+                        ));
+                    }
+                    result => result.map_err(|error| CliError::input("forwarding", error))?,
+                }
+            }
+            Ok(ended)
+        });
+        self.tally.add(&control.tally());
+        self.routes = routes.routes();
+        ended
+    }
+
+    /// Follows the routes and prints counts until the end.
+    fn watch(
+        &mut self,
+        control: &Control,
+        all_ended: impl Fn() -> bool,
+        routes: &mut impl Supervise,
+    ) -> Result<Ended, CliError> {
+        while !self.has_ended() && !all_ended() {
+            let next = self.end.map_or(self.output.next(), |end| self.output.next().min(end));
+            let timeout = next.saturating_duration_since(Instant::now()).min(STEP);
+            match routes.follow(timeout)? {
+                News::None => {}
+                News::Warning(text) => self.output.warn(text),
+                News::Interfaces(reason) => return Ok(Ended::Again(reason)),
+            }
+            if Instant::now() >= self.output.next() {
+                let mut tally = self.tally.clone();
+                tally.add(&control.tally());
+                self.output.interval(tally, routes.routes());
+            }
         }
-        let all_ended = || threads.iter().all(thread::ScopedJoinHandle::is_finished);
-        let end = args.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
-        let watched = watch(control, &signal, end, all_ended, routes, &mut output);
-        control.stop();
-        if signal.load(Ordering::Relaxed) {
-            end_soon();
-        }
-        for thread in threads {
-            let ended =
-                thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")));
-            ended.map_err(|error| CliError::input("forwarding", error))?;
-        }
-        watched
-    });
-    ended?;
-    output.end(control.tally(), routes.routes())
+        Ok(Ended::Done)
+    }
+
+    /// Prints the counts of all packets.
+    fn end(self) -> Result<(), CliError> {
+        self.output.end(self.tally, self.routes)
+    }
+}
+
+/// Whether an error says that an interface or the device to the kernel is gone.
+fn is_gone(error: &io::Error) -> bool {
+    #[cfg(target_os = "linux")]
+    const GONE: [rustix::io::Errno; 4] = {
+        use rustix::io::Errno;
+        [Errno::BADFD, Errno::NODEV, Errno::NXIO, Errno::NETDOWN]
+    };
+    #[cfg(not(target_os = "linux"))]
+    const GONE: [rustix::io::Errno; 0] = [];
+    GONE.iter().any(|code| error.raw_os_error() == Some(code.raw_os_error()))
 }
 
 /// Ends the process though a thread waits for a reader of its output that does not read.
@@ -156,32 +266,6 @@ fn end_soon() {
         thread::sleep(PATIENCE);
         process::exit(2);
     });
-}
-
-/// Follows the routes and prints counts until the end.
-fn watch(
-    control: &Control,
-    signal: &AtomicBool,
-    end: Option<Instant>,
-    all_ended: impl Fn() -> bool,
-    routes: &mut impl Supervise,
-    output: &mut Output,
-) -> Result<(), CliError> {
-    while !signal.load(Ordering::Relaxed) && !all_ended() && !output.has_ended() {
-        let now = Instant::now();
-        if end.is_some_and(|end| now >= end) {
-            break;
-        }
-        let next = end.map_or(output.next(), |end| output.next().min(end));
-        let warning = routes.follow(next.saturating_duration_since(now).min(STEP))?;
-        if let Some(text) = warning {
-            output.warn(text);
-        }
-        if Instant::now() >= output.next() {
-            output.interval(control.tally(), routes.routes());
-        }
-    }
-    Ok(())
 }
 
 /// A flag that SIGINT and SIGTERM set.

@@ -1,10 +1,14 @@
 //! Forwarding between interfaces of the kernel, by its routes.
 
+use std::sync::Arc;
+use std::thread;
+
+use longmatch_forward::Port;
 use longmatch_forward::io::xdp::{Xdp, XdpMode, XdpOptions};
 use longmatch_forward::kernel::{Follower, ports};
 
-use super::forward_all;
-use super::kernel::{self, KernelRoutes};
+use super::kernel::{self, Interfaces, KernelRoutes};
+use super::{Ended, STEP, Session};
 use crate::args::{self, ForwardArgs};
 use crate::error::CliError;
 use crate::output::{plural, warn};
@@ -13,16 +17,49 @@ use crate::output::{plural, warn};
 const LARGE_FRAMES: u32 = 4096;
 
 pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
-    let unusable = |error: &dyn std::fmt::Display| CliError::input("--interface", error);
-    let ports = ports(&args.interfaces).map_err(|error| unusable(&error))?;
+    // Each must be there at the beginning.
+    let mut open = ports(&args.interfaces).map_err(|error| unusable(&error))?;
+    let mut session = Session::new(args)?;
+    while let Ended::Again(reason) = forward_between(args, &open, &mut session)? {
+        session.output.warn(reason);
+        loop {
+            open = present(&args.interfaces);
+            if !open.is_empty() || session.has_ended() {
+                break;
+            }
+            thread::sleep(STEP);
+        }
+        if open.is_empty() {
+            break;
+        }
+    }
+    session.end()
+}
+
+fn unusable(error: &dyn std::fmt::Display) -> CliError {
+    CliError::input("--interface", error)
+}
+
+/// The ports of the interfaces that can be opened.
+fn present(names: &[String]) -> Vec<Arc<Port>> {
+    let names = names.iter().filter(|name| ports(std::slice::from_ref(name)).is_ok());
+    ports(&names.cloned().collect::<Vec<_>>()).unwrap_or_default()
+}
+
+/// Forwards between these ports until the end, or until interfaces come or go.
+fn forward_between(
+    args: &ForwardArgs,
+    ports: &[Arc<Port>],
+    session: &mut Session<'_>,
+) -> Result<Ended, CliError> {
     let mode = args.xdp_mode.into();
     let mut options = XdpOptions { threads: args.threads, mode, ..XdpOptions::default() };
     if ports.iter().any(|port| port.mtu() > options.largest_mtu()) {
         options.frame_size = LARGE_FRAMES;
     }
     // A full table takes seconds, in which the kernel forwards.
-    let follower = kernel::read(args, &ports)?;
-    let mut xdp = Xdp::open(&ports, &options).map_err(|error| unusable(&error))?;
+    let follower = kernel::read(args, ports)?;
+    let mut xdp = Xdp::open(ports, &options).map_err(|error| unusable(&error))?;
     xdp.warnings().iter().for_each(warn);
     xdp.descriptions().iter().for_each(warn);
     let mut workers = xdp.workers();
@@ -40,9 +77,10 @@ pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
         warned |= warning.is_some();
         warning
     };
-    let mut routes = KernelRoutes::new(follower, keep_local);
+    let interfaces = Interfaces::new(&args.interfaces, ports);
+    let mut routes = KernelRoutes::new(follower, Some(interfaces), keep_local);
     let reader = routes.reader();
-    let result = forward_all(args, &mut workers, &ports, &reader, &mut routes);
+    let result = session.forward(&mut workers, ports, &reader, &mut routes);
     let missed: u64 = workers.iter().filter_map(|worker| worker.missed().ok()).sum();
     if missed > 0 {
         let missed = plural(missed, "packet");

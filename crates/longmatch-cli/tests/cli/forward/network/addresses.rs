@@ -22,7 +22,7 @@ struct Hosts {
 
 impl Hosts {
     fn new(net: &Net) -> Self {
-        net.router.ip(&format!("route add 198.18.0.0/16 via {}", neighbour4(1, 0)));
+        net.router.ip(&format!("route replace 198.18.0.0/16 via {}", neighbour4(1, 0)));
         Self { from: net.a.wire("ea"), to: net.b.wire("eb"), next: 0 }
     }
 
@@ -107,4 +107,50 @@ fn sources_of_the_router_are_not_forwarded() {
         assert!(arrived.is_none(), "{source:?}");
     }
     assert!(forwarder.end()["forwarded"].as_u64() <= Some(received.into()));
+}
+
+#[test]
+fn interfaces_vanish_and_return() {
+    let Some(net) = Net::new("interfaces_vanish_and_return") else { return };
+    let mut hosts = Hosts::new(&net);
+    let mut forwarder = Forwarder::start(&net, &[]);
+    hosts.settle(ROUTER[0], "at first");
+    net.router.ip("link del rb");
+    // For the router to notice.
+    sleep(Duration::from_millis(2500));
+    net.link(1, &net.b).unwrap();
+    drop(hosts);
+    let mut hosts = Hosts::new(&net);
+    hosts.settle(ROUTER[0], "with a new interface");
+    let is_attached =
+        |name: &str| net.router.ip(&format!("-d link show {name}")).contains("prog/xdp");
+    let end = Instant::now() + PATIENCE;
+    while !(is_attached("ra") && is_attached("rb")) {
+        assert!(Instant::now() < end, "the new interface is not taken");
+        sleep(Duration::from_millis(50));
+    }
+    // Until the sockets are open, the kernel forwards.
+    sleep(Duration::from_secs(1));
+    hosts.settle(ROUTER[0], "taken again");
+    net.router.ip("link del longmatch0");
+    // To the kernel, by that device.
+    let expired = |hosts: &mut Hosts| {
+        let packet = Ipv4 { ttl: 1, ..Ipv4::new([10, 0, 1, 2].into(), [198, 18, 0, 1].into()) };
+        let packet = packet.checked(&udp([4000, 9], &[0; 4]), 6);
+        hosts.from.send(&ethernet(ROUTER[0], [2, 0, 0, 0, 1, 2], 0x0800, &packet));
+        // Time exceeded.
+        let is_answer = |frame: &[u8]| frame[12..14] == [8, 0] && frame[23] == 1 && frame[34] == 11;
+        hosts.from.find(is_answer).is_some()
+    };
+    let end = Instant::now() + PATIENCE;
+    while !expired(&mut hosts) {
+        assert!(Instant::now() < end, "the kernel gets no packets");
+        sleep(Duration::from_millis(50));
+    }
+    let stopped = forwarder.finish();
+    for text in ["rb: the interface is gone", "rb: a new interface", "a device is gone"] {
+        assert!(stopped.stderr.contains(text), "{}", stopped.stderr);
+    }
+    // The counts are those of all the time.
+    assert!(stopped.counts["forwarded"].as_u64() > Some(100), "{}", stopped.counts);
 }

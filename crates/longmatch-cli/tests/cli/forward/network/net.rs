@@ -179,7 +179,7 @@ impl Net {
     }
 
     /// Joins a host and the router, with the router's neighbours on that link.
-    fn link(&self, host: u8, space: &Space) -> Result<(), String> {
+    pub fn link(&self, host: u8, space: &Space) -> Result<(), String> {
         let name = ["a", "b"][usize::from(host)];
         let [inner, outer] = [ROUTER, HOSTS].map(|macs| text(macs[usize::from(host)]));
         let peer = format!("peer name e{name} address {outer} netns {}", space.path());
