@@ -26,6 +26,8 @@ pub use self::annotate::Compression;
 pub use self::bench::BenchArgs;
 pub use self::compile::{AnswersArg, ColumnArgs, CompileArgs};
 pub use self::engines::{EngineArgs, EngineChoice, default_memory};
+#[cfg(any(all(target_os = "linux", target_pointer_width = "64"), feature = "dpdk"))]
+pub use self::forward::Bypass;
 #[cfg(feature = "dpdk")]
 pub use self::forward::Generate;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]

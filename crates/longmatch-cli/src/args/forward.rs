@@ -77,6 +77,27 @@ pub struct ForwardArgs {
     )]
     pub xdp_mode: XdpMode,
 
+    /// Forward past these parts of the kernel: firewall, nat, tc, rules, rp_filter, multipath
+    ///
+    /// Forwarded packets do not reach them. Without this option the forwarder refuses to start where the
+    /// kernel has any of them, and leaves all packets to the kernel while one appears.
+    ///
+    /// firewall   rules of nftables and iptables for forwarded packets
+    /// nat        translation of addresses
+    /// tc         queueing disciplines that shape, and filters
+    /// rules      rules of 'ip rule', VRFs
+    /// rp_filter  the reverse path filter
+    /// multipath  other hashes of multipath routes than by addresses or ports
+    #[arg(
+        long,
+        value_enum,
+        value_name = "PARTS",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        verbatim_doc_comment
+    )]
+    pub bypass: Vec<Bypass>,
+
     /// Make received frames packets to random addresses: ipv4, ipv6
     ///
     /// For measurements with --io dpdk and its device net_null, whose frames are empty.
@@ -168,4 +189,16 @@ impl ForwardArgs {
 /// Parses the size of a batch.
 fn batch(text: &str) -> Result<usize, String> {
     at_most(text, MAX_BATCH)
+}
+
+/// A part of the kernel that forwarded packets do not reach.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Bypass {
+    Firewall,
+    Nat,
+    Tc,
+    Rules,
+    #[value(name = "rp_filter")]
+    RpFilter,
+    Multipath,
 }

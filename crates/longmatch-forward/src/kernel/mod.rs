@@ -56,6 +56,7 @@
 //! - Ports are fixed. An interface that is removed and made again is another one, even with the same
 //!   name; so is one whose Ethernet address changes.
 
+mod bypass;
 mod decode;
 mod event;
 mod facts;
@@ -68,6 +69,7 @@ mod targets;
 #[cfg(test)]
 mod tests;
 
+pub use bypass::{Bypass, bypassed};
 pub use decode::{Decoded, End, decode};
 pub use event::{
     Address, Event, Link, LinkAddress, NeighbourKey, NextHop, NextHopKind, Path, Placing, Route,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkBuffer};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::net::Protocol;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 use rustix::net::{bind, recv, recvfrom, sendto, socket_with, sockopt};
@@ -196,6 +197,35 @@ impl Dumps for Socket {
                 Some(End::Failed(code)) => return dump.failed(code, end),
             }
         }
+    }
+}
+
+/// A socket for one dump of any protocol of netlink.
+pub(super) struct Raw {
+    fd: OwnedFd,
+    buffer: Vec<u8>,
+    what: &'static str,
+}
+
+impl Raw {
+    /// `what` is the operation in errors.
+    pub fn open(protocol: Option<Protocol>, what: &'static str) -> Result<Self, KernelError> {
+        let fd =
+            socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol);
+        let fd = fd.map_err(|error| KernelError::io(what, error))?;
+        Ok(Self { fd, buffer: vec![0; DATAGRAM], what })
+    }
+
+    pub fn send(&self, request: &[u8]) -> Result<(), KernelError> {
+        let sent = sendto(&self.fd, request, SendFlags::empty(), &SocketAddrNetlink::new(0, 0));
+        sent.map(drop).map_err(|error| KernelError::io(self.what, error))
+    }
+
+    /// Waits for a datagram.
+    pub fn receive(&mut self) -> Result<&[u8], KernelError> {
+        let received = recv(&self.fd, &mut self.buffer[..], RecvFlags::empty());
+        let (_, len) = received.map_err(|error| KernelError::io(self.what, error))?;
+        Ok(&self.buffer[..len])
     }
 }
 

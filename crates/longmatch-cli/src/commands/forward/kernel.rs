@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum;
 use longmatch::TableReader;
-use longmatch_forward::kernel::{Followed, Follower, KernelError, index, ports};
+use longmatch_forward::kernel::{Followed, Follower, KernelError, bypassed, index, ports};
 use longmatch_forward::{Port, Target};
 
 use super::{News, Supervise, print};
-use crate::args::ForwardArgs;
+use crate::args::{Bypass, ForwardArgs};
 use crate::error::CliError;
 use crate::output::warn;
 
@@ -16,7 +17,39 @@ use crate::output::warn;
 pub(super) struct Interfaces {
     /// Their names, and the numbers of those that are open.
     names: Vec<(String, Option<u32>)>,
+    ports: Vec<Arc<Port>>,
+    accepted: Vec<Bypass>,
     next: Instant,
+}
+
+/// What the kernel would do with packets between these ports, unless the options accept it.
+///
+/// # Errors
+/// If the kernel cannot be asked.
+pub(super) fn objection(
+    ports: &[Arc<Port>],
+    accepted: &[Bypass],
+) -> Result<Option<String>, CliError> {
+    let found = bypassed(ports).map_err(|error| CliError::input("--bypass", error))?;
+    let name =
+        |bypass: &Bypass| bypass.to_possible_value().map(|value| value.get_name().to_owned());
+    let accepted: Vec<_> = accepted.iter().filter_map(name).collect();
+    let is_new = |(bypass, _): &(_, String)| !accepted.contains(&ToString::to_string(bypass));
+    let lines: Vec<_> = { found }.into_iter().filter(is_new).collect();
+    if lines.is_empty() {
+        return Ok(None);
+    }
+    let mut names: Vec<_> = lines.iter().map(|(bypass, _)| bypass.to_string()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let lines: Vec<_> =
+        lines.into_iter().map(|(bypass, text)| format!("{bypass}: {text}")).collect();
+    Ok(Some(format!(
+        "the kernel does more with forwarded packets than route them, which a forwarder goes round: {} (remove it, or \
+         accept that with --bypass {})",
+        lines.join("; "),
+        names.join(",")
+    )))
 }
 
 impl Interfaces {
@@ -24,24 +57,30 @@ impl Interfaces {
     const INTERVAL: Duration = Duration::from_secs(1);
 
     /// The interfaces of these names, of which `ports` are open.
-    pub(super) fn new(names: &[String], ports: &[Arc<Port>]) -> Self {
+    pub(super) fn new(args: &ForwardArgs, ports: &[Arc<Port>]) -> Self {
         let number = |name: &String| {
             let port = ports.iter().find(|port| port.name == *name);
             (name.clone(), port.map(|port| port.index))
         };
-        Self { names: names.iter().map(number).collect(), next: Instant::now() + Self::INTERVAL }
+        let names = args.interfaces.iter().map(number).collect();
+        let (ports, accepted) = (ports.to_vec(), args.bypass.clone());
+        Self { names, ports, accepted, next: Instant::now() + Self::INTERVAL }
     }
 
-    /// An interface that is gone, or that can be opened.
-    fn news(&mut self) -> Option<News> {
-        if Instant::now() < self.next {
-            return None;
-        }
+    fn is_due(&self) -> bool {
+        Instant::now() >= self.next
+    }
+
+    /// An interface that is gone, or that can be opened; more that the kernel does.
+    fn news(&mut self) -> Result<Option<News>, CliError> {
         self.next = Instant::now() + Self::INTERVAL;
-        self.names.iter_mut().find_map(|(name, number)| match (*number, index(name)) {
+        if let Some(text) = objection(&self.ports, &self.accepted)? {
+            return Ok(Some(News::Close(format!("{text}; it gets all packets until then"))));
+        }
+        let news = self.names.iter_mut().find_map(|(name, number)| match (*number, index(name)) {
             (Some(before), Some(now)) if before == now => None,
             (_, Some(_)) if ports(&[name.clone()]).is_ok() => {
-                Some(News::Interfaces(format!("{name}: a new interface: all are opened anew")))
+                Some(News::Close(format!("{name}: a new interface: all are opened anew")))
             }
             (Some(_), None) => {
                 *number = None;
@@ -50,7 +89,8 @@ impl Interfaces {
                 )))
             }
             _ => None,
-        })
+        });
+        Ok(news)
     }
 }
 
@@ -108,7 +148,12 @@ impl<C: FnMut(&Follower) -> Option<String>> Supervise for KernelRoutes<C> {
             }
             Err(error) => return Err(CliError::input("routes of the kernel", error)),
         }
-        Ok(self.interfaces.as_mut().and_then(Interfaces::news).unwrap_or(News::None))
+        let news = match &mut self.interfaces {
+            Some(interfaces) if interfaces.is_due() => interfaces.news()?,
+            _ => return Ok(News::None),
+        };
+        // Settings have no messages.
+        Ok(news.or_else(|| (self.changed)(&self.follower).map(News::Warning)).unwrap_or(News::None))
     }
 
     fn routes(&self) -> String {

@@ -80,12 +80,13 @@ fn no_dpdk() -> CliError {
 enum News {
     None,
     Warning(String),
-    /// Interfaces have come or were replaced: they must be opened anew, for this reason.
+    /// The kernel must get all packets for some time, for this reason: interfaces have come or were replaced, or it does
+    /// more than route.
     #[cfg_attr(
         not(target_os = "linux"),
         expect(dead_code, reason = "the routes of files have no interfaces")
     )]
-    Interfaces(String),
+    Close(String),
 }
 
 /// The work of the main thread while others forward.
@@ -229,7 +230,7 @@ impl<'a> Session<'a> {
             match routes.follow(timeout)? {
                 News::None => {}
                 News::Warning(text) => self.output.warn(text),
-                News::Interfaces(reason) => return Ok(Ended::Again(reason)),
+                News::Close(reason) => return Ok(Ended::Again(reason)),
             }
             if Instant::now() >= self.output.next() {
                 let mut tally = self.tally.clone();

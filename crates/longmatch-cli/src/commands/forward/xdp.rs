@@ -7,7 +7,7 @@ use longmatch_forward::Port;
 use longmatch_forward::io::xdp::{Xdp, XdpMode, XdpOptions};
 use longmatch_forward::kernel::{Follower, ports};
 
-use super::kernel::{self, Interfaces, KernelRoutes};
+use super::kernel::{self, Interfaces, KernelRoutes, objection};
 use super::{Ended, STEP, Session};
 use crate::args::{self, ForwardArgs};
 use crate::error::CliError;
@@ -19,17 +19,21 @@ const LARGE_FRAMES: u32 = 4096;
 pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
     // Each must be there at the beginning.
     let mut open = ports(&args.interfaces).map_err(|error| unusable(&error))?;
+    if let Some(text) = objection(&open, &args.bypass)? {
+        return Err(CliError::input("--interface", text));
+    }
     let mut session = Session::new(args)?;
     while let Ended::Again(reason) = forward_between(args, &open, &mut session)? {
         session.output.warn(reason);
         loop {
             open = present(&args.interfaces);
-            if !open.is_empty() || session.has_ended() {
+            let is_ready = !open.is_empty() && objection(&open, &args.bypass)?.is_none();
+            if is_ready || session.has_ended() {
                 break;
             }
             thread::sleep(STEP);
         }
-        if open.is_empty() {
+        if session.has_ended() {
             break;
         }
     }
@@ -65,7 +69,7 @@ fn forward_between(
     let mut workers = xdp.workers();
     let mut warned = false;
     let keep_local = |follower: &Follower| {
-        let followed = xdp.follow_ethernet_addresses();
+        let followed = xdp.follow_interfaces();
         // No packet has a broadcast address for its source: the kernel drops those that have one.
         let addresses = follower.local_addresses().chain(follower.broadcast_addresses());
         let refused = xdp.set_local_addresses(addresses);
@@ -77,7 +81,7 @@ fn forward_between(
         warned |= warning.is_some();
         warning
     };
-    let interfaces = Interfaces::new(&args.interfaces, ports);
+    let interfaces = Interfaces::new(args, ports);
     let mut routes = KernelRoutes::new(follower, Some(interfaces), keep_local);
     let reader = routes.reader();
     let result = session.forward(&mut workers, ports, &reader, &mut routes);

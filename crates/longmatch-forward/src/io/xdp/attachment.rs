@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::bpf::{self, Link, Map};
 use super::error::XdpError;
-use super::interface::Interfaces;
+use super::interface::{Interfaces, setting};
 use super::options::{XdpMode, XdpOptions};
 use super::program::{XDP_PASS, forwarding_program};
 use super::queue::Queue;
@@ -20,8 +20,9 @@ pub(super) struct Attachment {
     port: Arc<Port>,
     /// The kernel's number of the interface.
     index: u32,
-    /// The Ethernet address that frames for this machine have, and the map with it.
-    mac: Mac,
+    /// The element of the map of the Ethernet address that frames for this machine have: after it, whether IPv4 and IPv6
+    /// are not forwarded.
+    element: [u8; 8],
     address: Map<4, 8>,
     /// The sockets, by queue.
     sockets: Map<4, 4>,
@@ -64,35 +65,42 @@ impl Attachment {
             }
         })?;
         let (link, native, reason) = attach(&program, name, index, options.mode)?;
-        let port = port.clone();
-        let mac = port.mac();
-        let mut attachment = Self {
-            port,
-            index,
-            mac,
-            address,
-            sockets,
-            native,
-            zero_copy: true,
-            reason,
-            _link: link,
-        };
         let action = format!("set the Ethernet address of {name}");
-        attachment.set_address(mac).map_err(XdpError::at(action))?;
+        let (port, element, zero_copy) = (port.clone(), [0; 8], true);
+        let mut attachment =
+            Self { port, index, element, address, sockets, native, zero_copy, reason, _link: link };
+        attachment.follow().map_err(XdpError::at(action))?;
         Ok(attachment)
     }
 
-    /// Follows a change of the port's Ethernet address.
-    pub(super) fn follow_address(&mut self) -> io::Result<()> {
-        let mac = self.port.mac();
-        if mac == self.mac { Ok(()) } else { self.set_address(mac) }
+    /// Follows changes of the port's Ethernet address, and of the settings that permit forwarding.
+    pub(super) fn follow(&mut self) -> io::Result<()> {
+        let Mac([a, b, c, d, e, f]) = self.port.mac();
+        // Without an answer it is as usual for a router.
+        let is_off = |path: &str| u8::from(setting(path).is_ok_and(|value| value == "0"));
+        let ipv4 = is_off(&format!("ipv4/conf/{}/forwarding", self.port.name));
+        let ipv6 = is_off("ipv6/conf/all/forwarding");
+        let element = [a, b, c, d, e, f, ipv4, ipv6];
+        if element != self.element {
+            self.address.insert([0; 4], element)?;
+            self.element = element;
+        }
+        Ok(())
     }
 
-    fn set_address(&mut self, mac: Mac) -> io::Result<()> {
-        let Mac([a, b, c, d, e, f]) = mac;
-        self.address.insert([0; 4], [a, b, c, d, e, f, 0, 0])?;
-        self.mac = mac;
-        Ok(())
+    /// The families that the interface does not forward.
+    pub(super) fn not_forwarded(&self) -> Option<String> {
+        let name = &self.port.name;
+        let families = match self.element[6..] {
+            [0, 0] => return None,
+            [_, 0] => "IPv4",
+            [0, _] => "IPv6",
+            _ => "IPv4 and IPv6",
+        };
+        Some(format!(
+            "{name}: the kernel gets the packets of {families} and drops them, because it does not forward: set \
+             net.ipv4.ip_forward and net.ipv6.conf.all.forwarding to 1"
+        ))
     }
 
     /// Opens a socket for a queue, which receives from now on.

@@ -88,6 +88,7 @@ impl Xdp {
         let tun = Arc::new(tun.map_err(XdpError::at("make a TUN device (/dev/net/tun)"))?);
         let open = |thread| open_worker(&mut attachments, thread, options, &tun);
         let workers = (0..options.threads as u32).map(open).collect::<Result<_, _>>()?;
+        warnings.extend(attachments.iter().filter_map(Attachment::not_forwarded));
         Ok(Self { attachments, local, workers, tun, warnings })
     }
 
@@ -110,12 +111,14 @@ impl Xdp {
         self.local.set(addresses)
     }
 
-    /// Follows changes of the ports' Ethernet addresses ([`Port::set_mac`]). Frames for others go to the kernel.
+    /// Follows changes of the ports' Ethernet addresses ([`Port::set_mac`]), and of the settings that permit forwarding
+    /// (`net.ipv4.conf.NAME.forwarding`, `net.ipv6.conf.all.forwarding`). Frames for others, and of a family that is not
+    /// forwarded, go to the kernel.
     ///
     /// # Errors
     /// If the kernel does not take an address; the next call tries again.
-    pub fn follow_ethernet_addresses(&mut self) -> std::io::Result<()> {
-        self.attachments.iter_mut().try_for_each(Attachment::follow_address)
+    pub fn follow_interfaces(&mut self) -> std::io::Result<()> {
+        self.attachments.iter_mut().try_for_each(Attachment::follow)
     }
 
     /// The modes of each interface, such as `eth0: native mode, zero-copy`.

@@ -5,6 +5,7 @@
 //! ```text
 //! shorter than its headers, group address, neither IPv4 nor IPv6    -> kernel
 //! to another Ethernet address than that of the interface (a map)    -> kernel
+//! of a family that the interface does not forward (the same map)    -> kernel
 //! from or to a link-local IPv6 address, to a multicast or broadcast -> kernel
 //! from or to an address of this machine (a map of 16-byte addresses) -> kernel
 //! otherwise -> the AF_XDP socket of the packet's queue; the kernel if there is none
@@ -41,6 +42,7 @@ const R3: Register = Register(3);
 const CONTEXT: Register = Register(6);
 const FRAME: Register = Register(7);
 const END: Register = Register(8);
+const FLAGS: Register = Register(9);
 const STACK: Register = Register(10);
 
 /// The bytes that a load or store moves.
@@ -211,6 +213,9 @@ const CONTEXT_DATA: i16 = 0;
 const CONTEXT_DATA_END: i16 = 4;
 const CONTEXT_QUEUE: i16 = 16;
 
+/// The bytes of [`FLAGS`] that are not 0 if the interface does not forward IPv4, IPv6.
+const NOT_FORWARDED: [[u8; 2]; 2] = [[0xff, 0], [0, 0xff]];
+
 /// The places of the keys of the destination and the source, from the end of the stack.
 const KEYS: [i16; 2] = [-ADDRESS_BYTES, -2 * ADDRESS_BYTES];
 
@@ -238,9 +243,11 @@ pub(super) fn forwarding_program(
     asm.load(R2, FRAME, ETHERTYPE, Width::Two);
     asm.jump_if(R2, If::Equal, 0x86dd_u16.to_be().into(), ipv6);
     asm.jump_if(R2, If::NotEqual, 0x0800_u16.to_be().into(), pass);
+    pass_family(&mut asm, 0, pass);
     ipv4_keys(&mut asm, pass);
     asm.jump(look_up);
     asm.place(ipv6);
+    pass_family(&mut asm, 1, pass);
     ipv6_keys(&mut asm, pass);
     asm.place(look_up);
     for key in KEYS {
@@ -276,11 +283,19 @@ fn pass_other_addresses(asm: &mut Assembler, address: i32, pass: Label) {
     asm.add(R2, -4);
     asm.call(MAP_LOOKUP);
     asm.jump_if_none(R0, pass);
+    asm.load(FLAGS, R0, 6, Width::Two);
     for (offset, width) in [(0, Width::Four), (4, Width::Two)] {
         asm.load(R2, FRAME, offset, width);
         asm.load(R3, R0, offset, width);
         asm.jump_if_register(R2, If::NotEqual, R3, pass);
     }
+}
+
+/// Jumps if the interface does not forward a family.
+fn pass_family(asm: &mut Assembler, family: usize, pass: Label) {
+    asm.copy(R2, FLAGS);
+    asm.and(R2, u16::from_ne_bytes(NOT_FORWARDED[family]).into());
+    asm.jump_if(R2, If::NotEqual, 0, pass);
 }
 
 /// Writes the destination and the source below the end of the stack, as mapped IPv4 addresses.
@@ -489,6 +504,15 @@ mod tests {
         for (frame, kernel) in frames() {
             let expected = if kernel { XDP_PASS } else { FORWARDER };
             assert_eq!(run(&program, &frame).unwrap(), expected as u32, "{frame:02x?}");
+        }
+        // One family is not forwarded.
+        for (flags, kernel) in [([1, 0], [true, false]), ([0, 1], [false, true])] {
+            address.insert([0; 4], [a, b, c, d, e, f, flags[0], flags[1]]).unwrap();
+            let frames = [ipv4([10, 0, 0, 2]), ipv6("2001:db8::7", "2001:db8::2")];
+            for (frame, kernel) in frames.iter().zip(kernel) {
+                let expected = if kernel { XDP_PASS } else { FORWARDER };
+                assert_eq!(run(&program, frame).unwrap(), expected as u32, "{flags:?}");
+            }
         }
     }
 

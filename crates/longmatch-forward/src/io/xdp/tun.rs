@@ -70,12 +70,6 @@ impl Tun {
                  net.ipv4.conf.NAME.rp_filter of each interface as before"
             ));
         }
-        if setting("ipv6/conf/all/forwarding").is_ok_and(|value| value == "0") {
-            warnings.push(format!(
-                "{name}: the kernel drops IPv6 packets that the forwarder hands to it, because \
-                 net.ipv6.conf.all.forwarding is 0; set it to 1"
-            ));
-        }
     }
 
     /// The name of the device.

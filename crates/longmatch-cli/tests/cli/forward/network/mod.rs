@@ -5,6 +5,7 @@
 
 mod addresses;
 mod answers;
+mod bypass;
 mod child;
 mod churn;
 mod ends;
