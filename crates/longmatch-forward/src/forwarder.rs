@@ -7,7 +7,7 @@ use longmatch::{NextHopId, OnlineTableReader, TableReader, TableView};
 
 use crate::cause::{Cause, Fate, Tally};
 use crate::io::PacketIo;
-use crate::packet::{ETHERNET_LEN, Parsed, flow_hash, parse, rewrite};
+use crate::packet::{ETHERNET_LEN, FlowFields, Parsed, flow_hash, parse, rewrite};
 use crate::target::{Mac, Port, Target};
 
 /// The largest batch.
@@ -21,6 +21,7 @@ pub struct Forwarder<'r> {
     table: OnlineTableReader<'r, Target>,
     ports: Vec<Arc<Port>>,
     batch: usize,
+    fields: FlowFields,
     tally: Tally,
     lookups: Box<Lookups>,
 }
@@ -73,6 +74,7 @@ impl<'r> Forwarder<'r> {
             table: table.online(),
             ports: ports.to_vec(),
             batch: batch.clamp(1, MAX_BATCH),
+            fields: FlowFields::default(),
             tally: Tally::default(),
             lookups: Box::new(lookups),
         }
@@ -97,6 +99,11 @@ impl<'r> Forwarder<'r> {
         Ok(received.len)
     }
 
+    /// Sets the fields by which next hops divide the traffic.
+    pub fn set_flow_fields(&mut self, fields: FlowFields) {
+        self.fields = fields;
+    }
+
     /// The counts of all packets so far.
     pub fn tally(&self) -> &Tally {
         &self.tally
@@ -118,12 +125,12 @@ impl<'r> Forwarder<'r> {
         if ipv4.len > 0 {
             let (destinations, ids) = ipv4.parts();
             table.ipv4().lookup_batch(destinations, ids);
-            send_each(&table, ipv4, io, fates);
+            send_each(&table, ipv4, self.fields, io, fates);
         }
         if ipv6.len > 0 {
             let (destinations, ids) = ipv6.parts();
             table.ipv6().lookup_batch(destinations, ids);
-            send_each(&table, ipv6, io, fates);
+            send_each(&table, ipv6, self.fields, io, fates);
         }
     }
 }
@@ -136,6 +143,7 @@ const DROPPED: Fate = Fate::Stop(Cause::BadHeader);
 fn send_each<A: Copy, I: PacketIo>(
     table: &TableView<'_, Target>,
     queries: &Queries<A>,
+    fields: FlowFields,
     io: &mut I,
     fates: &mut [Fate; MAX_BATCH],
 ) {
@@ -143,7 +151,7 @@ fn send_each<A: Copy, I: PacketIo>(
     for (&id, &(place, len)) in answers {
         let place = usize::from(place);
         let target = id.and_then(|id| table.value(id));
-        fates[place] = match send(target, io.frame(place), len) {
+        fates[place] = match send(target, io.frame(place), len, fields) {
             Ok(fate) => fate,
             Err(cause) => Fate::Stop(cause),
         };
@@ -152,7 +160,12 @@ fn send_each<A: Copy, I: PacketIo>(
 
 /// Rewrites a frame for its target, or returns the cause not to forward it.
 #[inline]
-fn send(target: Option<&Target>, frame: &mut [u8], len: u16) -> Result<Fate, Cause> {
+fn send(
+    target: Option<&Target>,
+    frame: &mut [u8],
+    len: u16,
+    fields: FlowFields,
+) -> Result<Fate, Cause> {
     let group = match target {
         Some(Target::Group(group)) => group,
         Some(Target::OnLink) => return Err(Cause::Unresolved),
@@ -163,7 +176,7 @@ fn send(target: Option<&Target>, frame: &mut [u8], len: u16) -> Result<Fate, Cau
     };
     let hop = match group.hops() {
         [hop] => hop,
-        _ => group.hop(flow_hash(frame)),
+        _ => group.hop(flow_hash(frame, fields)),
     };
     if u32::from(len) > hop.port.mtu() {
         return Err(Cause::TooBig);

@@ -1,7 +1,7 @@
 //! The loop of a forwarding thread.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use longmatch::TableReader;
 use crate::cause::Tally;
 use crate::forwarder::Forwarder;
 use crate::io::PacketIo;
+use crate::packet::FlowFields;
 use crate::target::{Port, Target};
 
 /// Maximum wait for packets; a stop request is noticed within this time.
@@ -22,6 +23,8 @@ const PUBLISH: u32 = 64;
 #[derive(Debug)]
 pub struct Control {
     stop: AtomicBool,
+    /// The flow fields: bit 0 for the ports of IPv4, bit 1 for those of IPv6.
+    fields: AtomicU8,
     tallies: Box<[Mutex<Tally>]>,
 }
 
@@ -29,12 +32,23 @@ impl Control {
     /// For so many threads.
     pub fn new(threads: usize) -> Self {
         let tallies = (0..threads).map(|_| Mutex::default()).collect();
-        Self { stop: AtomicBool::new(false), tallies }
+        Self { stop: AtomicBool::new(false), fields: AtomicU8::new(0b11), tallies }
     }
 
     /// Ends all threads, each after its current batch.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Sets the fields by which next hops divide the traffic; [`FlowFields::default`] at first.
+    pub fn set_flow_fields(&self, FlowFields { ipv4_ports, ipv6_ports }: FlowFields) {
+        let fields = u8::from(ipv4_ports) | u8::from(ipv6_ports) << 1;
+        self.fields.store(fields, Ordering::Relaxed);
+    }
+
+    fn flow_fields(&self) -> FlowFields {
+        let fields = self.fields.load(Ordering::Relaxed);
+        FlowFields { ipv4_ports: fields & 1 != 0, ipv6_ports: fields & 2 != 0 }
     }
 
     /// Whether the threads end.
@@ -88,6 +102,7 @@ fn forward_all<I: PacketIo>(
 ) -> io::Result<()> {
     let mut batches = 0_u32;
     while !control.is_stopped() {
+        forwarder.set_flow_fields(control.flow_fields());
         let received = forwarder.forward(io)?;
         batches = batches.wrapping_add(1);
         if received == 0 || batches.is_multiple_of(PUBLISH) {

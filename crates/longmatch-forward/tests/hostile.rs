@@ -3,7 +3,7 @@
 mod reference;
 
 use longmatch::EngineKind;
-use longmatch_forward::packet::{flow_hash, parse, rewrite};
+use longmatch_forward::packet::{FlowFields, flow_hash, parse, rewrite};
 use reference::{Fate, compare, corpus, expected, mac, ports, table};
 
 /// A generator of numbers (SplitMix64), the same in each run.
@@ -50,7 +50,8 @@ fn every_truncation_is_forwarded_as_by_the_reference() {
         let cut: Vec<_> = (0..=frame.len()).map(|len| frame[..len].to_vec()).collect();
         compare(&cut, &table, &ports, 256);
         for frame in cut {
-            flow_hash(&frame);
+            flow_hash(&frame, FlowFields::default());
+            flow_hash(&frame, FlowFields { ipv4_ports: false, ipv6_ports: false });
             let mut rewritten = frame.clone();
             rewrite(&mut rewritten, mac(3), mac(4));
             parse(&rewritten, Some(mac(4)));

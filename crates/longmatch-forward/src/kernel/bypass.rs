@@ -11,6 +11,7 @@ use rustix::net::{Protocol, netlink};
 use super::KernelError;
 use super::decode::{AF_INET, AF_INET6, AF_UNSPEC, message};
 use super::socket::Raw;
+use crate::packet::FlowFields;
 use crate::target::Port;
 
 /// A part of the kernel that packets of a forwarder do not reach.
@@ -210,8 +211,15 @@ fn settings(ports: &[Arc<Port>]) -> Vec<(Bypass, String)> {
     found
 }
 
+/// The fields by which the kernel divides the flows of multipath routes.
+pub fn flow_fields() -> FlowFields {
+    let has_ports =
+        |family: &str| setting(&format!("{family}/fib_multipath_hash_policy")) == Some(1);
+    FlowFields { ipv4_ports: has_ports("ipv4"), ipv6_ports: has_ports("ipv6") }
+}
+
 /// A number below `/proc/sys/net`, of the calling thread's namespace.
-pub(crate) fn setting(path: &str) -> Option<u32> {
+fn setting(path: &str) -> Option<u32> {
     fs::read_to_string(format!("/proc/sys/net/{path}")).ok()?.trim().parse().ok()
 }
 

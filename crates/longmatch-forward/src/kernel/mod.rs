@@ -69,7 +69,7 @@ mod targets;
 #[cfg(test)]
 mod tests;
 
-pub use bypass::{Bypass, bypassed};
+pub use bypass::{Bypass, bypassed, flow_fields};
 pub use decode::{Decoded, End, decode};
 pub use event::{
     Address, Event, Link, LinkAddress, NeighbourKey, NextHop, NextHopKind, Path, Placing, Route,

@@ -8,8 +8,8 @@ mod flow;
 mod ipv4;
 mod ipv6;
 
-pub use flow::flow_hash;
 pub(crate) use flow::mix;
+pub use flow::{FlowFields, flow_hash};
 
 use crate::cause::Cause;
 use crate::target::Mac;

@@ -5,7 +5,10 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use longmatch::TableReader;
-use longmatch_forward::kernel::{Followed, Follower, KernelError, bypassed, index, ports};
+use longmatch_forward::kernel::{
+    Followed, Follower, KernelError, bypassed, flow_fields, index, ports,
+};
+use longmatch_forward::packet::FlowFields;
 use longmatch_forward::{Port, Target};
 
 use super::{News, Supervise, print};
@@ -109,6 +112,7 @@ pub(super) struct KernelRoutes<C> {
     changed: C,
     /// The interfaces, if they may come and go.
     interfaces: Option<Interfaces>,
+    fields: FlowFields,
     /// The last warning, which is not repeated.
     warned: Option<String>,
 }
@@ -116,7 +120,7 @@ pub(super) struct KernelRoutes<C> {
 impl<C: FnMut(&Follower) -> Option<String>> KernelRoutes<C> {
     pub(super) fn new(follower: Follower, interfaces: Option<Interfaces>, mut changed: C) -> Self {
         changed(&follower).iter().for_each(warn);
-        Self { follower, changed, interfaces, warned: None }
+        Self { follower, changed, interfaces, fields: flow_fields(), warned: None }
     }
 
     pub(super) fn reader(&self) -> TableReader<Target> {
@@ -153,7 +157,12 @@ impl<C: FnMut(&Follower) -> Option<String>> Supervise for KernelRoutes<C> {
             _ => return Ok(News::None),
         };
         // Settings have no messages.
+        self.fields = flow_fields();
         Ok(news.or_else(|| (self.changed)(&self.follower).map(News::Warning)).unwrap_or(News::None))
+    }
+
+    fn flow_fields(&self) -> FlowFields {
+        self.fields
     }
 
     fn routes(&self) -> String {

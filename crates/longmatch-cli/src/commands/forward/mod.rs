@@ -18,6 +18,7 @@ use std::{io, process};
 
 use longmatch::{NextHopId, TableReader, TableWriter};
 use longmatch_forward::io::PacketIo;
+use longmatch_forward::packet::FlowFields;
 use longmatch_forward::{Control, Port, Tally, Target, run as forward, spread};
 
 use self::output::Output;
@@ -96,6 +97,11 @@ trait Supervise {
     /// # Errors
     /// If they cannot be followed any more.
     fn follow(&mut self, timeout: Duration) -> Result<News, CliError>;
+
+    /// The fields by which next hops divide the traffic.
+    fn flow_fields(&self) -> FlowFields {
+        FlowFields::default()
+    }
 
     /// The numbers of routes and neighbours, for a line of counts.
     fn routes(&self) -> String;
@@ -227,6 +233,7 @@ impl<'a> Session<'a> {
         while !self.has_ended() && !all_ended() {
             let next = self.end.map_or(self.output.next(), |end| self.output.next().min(end));
             let timeout = next.saturating_duration_since(Instant::now()).min(STEP);
+            control.set_flow_fields(routes.flow_fields());
             match routes.follow(timeout)? {
                 News::None => {}
                 News::Warning(text) => self.output.warn(text),

@@ -9,9 +9,9 @@ use rustix::process::Signal;
 
 use super::child::Forwarder;
 use super::flow::{number, numbered};
-use super::net::{HOSTS, Net, neighbour, neighbour4, neighbour6, text};
+use super::net::{HOSTS, Net, ROUTER, neighbour, neighbour4, neighbour6, text};
 use super::wire::Wire;
-use crate::forward::frames::Mac;
+use crate::forward::frames::{Ipv4, Mac, ethernet, udp};
 
 /// The longest time until the router follows a change.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -250,6 +250,33 @@ fn flows_are_divided_among_next_hops() {
         }
     }
     assert_eq!(forwarder.end()["forwarded"], usize::from(FLOWS) * PACKETS * 4);
+}
+
+/// Flows between the same two addresses: one path by addresses, two by ports, as the kernel's policy says.
+#[test]
+fn the_policy_of_the_multipath_hash_is_obeyed() {
+    let Some(net) = Net::new("the_policy_of_the_multipath_hash_is_obeyed") else { return };
+    let [first, second] = [neighbour4(1, 0), neighbour4(1, 1)];
+    net.router.ip(&format!("route add 198.19.0.0/16 nexthop via {first} nexthop via {second}"));
+    let (from, to) = (net.a.wire("ea"), net.b.wire("eb"));
+    let forwarder = Forwarder::start(&net, &[]);
+    for (policy, expected) in [("0", 1), ("1", 2), ("0", 1)] {
+        net.router.set("ipv4/fib_multipath_hash_policy", policy);
+        // For the router to follow.
+        sleep(Duration::from_millis(1300));
+        let mut paths = HashMap::new();
+        for port in 0..60_u16 {
+            let datagram = udp([4000 + port, 9], &u32::from(port).to_be_bytes());
+            let packet = Ipv4::new([10, 0, 1, 2].into(), [198, 19, 0, 1].into());
+            let packet = packet.checked(&datagram, 6);
+            from.send(&ethernet(ROUTER[0], HOSTS[0], 0x0800, &packet));
+            let is_sent = |frame: &[u8]| number(frame).is_some_and(|(_, n)| n == u32::from(port));
+            let (mac, _) = number(&to.find(is_sent).expect("no packet is lost")).unwrap();
+            *paths.entry(mac).or_insert(0) += 1;
+        }
+        assert_eq!(paths.len(), expected, "policy {policy}: {paths:?}");
+    }
+    assert_eq!(forwarder.end()["forwarded"], 180);
 }
 
 #[test]
