@@ -7,8 +7,10 @@ use longmatch::{NextHopId, OnlineTableReader, TableReader, TableView};
 
 use crate::cause::{Cause, Fate, Tally};
 use crate::io::PacketIo;
-use crate::packet::{ETHERNET_LEN, FlowFields, Parsed, flow_hash, parse, rewrite};
-use crate::target::{Mac, Port, Target};
+use crate::packet::{
+    ETHERNET_LEN, FlowFields, Parsed, complete_checksum, flow_hash, parse, rewrite,
+};
+use crate::target::{Port, PortId, Target};
 
 /// The largest batch.
 pub const MAX_BATCH: usize = 256;
@@ -90,7 +92,7 @@ impl<'r> Forwarder<'r> {
     pub fn forward<I: PacketIo>(&mut self, io: &mut I) -> io::Result<usize> {
         let received = io.receive(self.batch)?;
         if received.len > 0 {
-            self.decide(io, received.len, self.ports[received.port.index()].receives());
+            self.decide(io, received.len, received.port);
             let fates = &self.lookups.fates[..received.len];
             fates.iter().for_each(|&fate| self.tally.count(fate));
             io.dispatch(fates, &mut self.tally)?;
@@ -111,7 +113,12 @@ impl<'r> Forwarder<'r> {
 
     /// Determines the fates of a batch, and rewrites the frames that are forwarded.
     #[inline]
-    fn decide<I: PacketIo>(&mut self, io: &mut I, len: usize, mac: Option<Mac>) {
+    fn decide<I: PacketIo>(&mut self, io: &mut I, len: usize, port: PortId) {
+        let port = &self.ports[port.index()];
+        let mac = port.receives();
+        if port.has_partial_checksums() {
+            (0..len).for_each(|place| complete_checksum(io.frame(place)));
+        }
         let Lookups { ipv4, ipv6, fates } = &mut *self.lookups;
         (ipv4.len, ipv6.len) = (0, 0);
         for (place, fate) in fates[..len].iter_mut().enumerate() {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use crate::cause::Cause;
 
@@ -63,6 +63,8 @@ pub struct Port {
     mac: AtomicU64,
     /// Whether it also receives frames for other hosts' addresses.
     promiscuous: bool,
+    /// Whether checksums of received packets may be partial.
+    partial: AtomicBool,
     /// The largest IP packet that it sends, in bytes.
     mtu: AtomicU32,
 }
@@ -71,7 +73,8 @@ impl Port {
     /// A port with this address and MTU in bytes.
     pub fn new(id: PortId, name: impl Into<String>, index: u32, mac: Mac, mtu: u32) -> Self {
         let (mac, mtu) = (AtomicU64::new(mac.word()), AtomicU32::new(mtu));
-        Self { id, name: name.into(), index, mac, promiscuous: false, mtu }
+        let (name, partial) = (name.into(), AtomicBool::new(false));
+        Self { id, name, index, mac, promiscuous: false, partial, mtu }
     }
 
     /// The same port, which also receives frames for other hosts' addresses: those of a capture.
@@ -95,6 +98,17 @@ impl Port {
     /// Sets the Ethernet address.
     pub fn set_mac(&self, mac: Mac) {
         self.mac.store(mac.word(), Ordering::Relaxed);
+    }
+
+    /// Whether received packets may lack their checksum, which a virtual interface leaves to hardware that is not there.
+    #[inline]
+    pub fn has_partial_checksums(&self) -> bool {
+        self.partial.load(Ordering::Relaxed)
+    }
+
+    /// Sets whether received packets may lack their checksum.
+    pub fn set_partial_checksums(&self, partial: bool) {
+        self.partial.store(partial, Ordering::Relaxed);
     }
 
     /// The largest IP packet that it sends, in bytes.

@@ -20,6 +20,24 @@ pub(super) fn updated(checksum: u16, before: u16, after: u16) -> u16 {
     !fold(u32::from(!checksum) + u32::from(!before) + u32::from(after))
 }
 
+/// The one's complement sum of 16-bit words; a last byte alone is the upper one.
+#[inline]
+pub(super) fn sum(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<4>();
+    let sum: u64 = words.iter().map(|&word| u64::from(u32::from_be_bytes(word))).sum();
+    let (pair, last) = rest.as_chunks::<2>();
+    let pairs: u64 = pair.iter().map(|&pair| u64::from(u16::from_be_bytes(pair))).sum();
+    sum + pairs + last.first().map_or(0, |&byte| u64::from(byte) << 8)
+}
+
+/// Adds the carries of a sum of many words.
+#[inline]
+pub(super) fn fold_all(sum: u64) -> u16 {
+    let sum = (sum & 0xffff_ffff) + (sum >> 32);
+    let sum = (sum & 0xffff) + ((sum >> 16) & 0xffff) + (sum >> 32);
+    fold(sum as u32)
+}
+
 /// Adds the carries: the one's complement sum of 16 bits.
 #[inline]
 fn fold(sum: u32) -> u16 {

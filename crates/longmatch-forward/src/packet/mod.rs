@@ -7,9 +7,11 @@ mod checksum;
 mod flow;
 mod ipv4;
 mod ipv6;
+mod partial;
 
 pub(crate) use flow::mix;
 pub use flow::{FlowFields, flow_hash};
+pub use partial::complete_checksum;
 
 use crate::cause::Cause;
 use crate::target::Mac;

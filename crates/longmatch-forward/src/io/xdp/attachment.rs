@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::bpf::{self, Link, Map};
 use super::error::XdpError;
 use super::interface::{Interfaces, setting};
-use super::options::{XdpMode, XdpOptions};
+use super::options::{ETHERNET_BYTES, XdpMode, XdpOptions};
 use super::program::{XDP_PASS, forwarding_program};
 use super::queue::Queue;
 use crate::target::{Mac, Port};
@@ -21,9 +21,9 @@ pub(super) struct Attachment {
     /// The kernel's number of the interface.
     index: u32,
     /// The element of the map of the Ethernet address that frames for this machine have: after it, whether IPv4 and IPv6
-    /// are not forwarded.
-    element: [u8; 8],
-    address: Map<4, 8>,
+    /// are not forwarded, and the longest frame.
+    element: [u8; 12],
+    address: Map<4, 12>,
     /// The sockets, by queue.
     sockets: Map<4, 4>,
     native: bool,
@@ -44,7 +44,7 @@ impl Attachment {
         warnings: &mut Vec<String>,
     ) -> Result<Self, XdpError> {
         let name = &port.name;
-        let index = check(name, options, warnings)?;
+        let index = check(port, options, warnings)?;
         let queues = options.threads as u32;
         let sockets =
             Map::of_sockets(queues).map_err(XdpError::at("make a BPF map of AF_XDP sockets"))?;
@@ -66,7 +66,7 @@ impl Attachment {
         })?;
         let (link, native, reason) = attach(&program, name, index, options.mode)?;
         let action = format!("set the Ethernet address of {name}");
-        let (port, element, zero_copy) = (port.clone(), [0; 8], true);
+        let (port, element, zero_copy) = (port.clone(), [0; 12], true);
         let mut attachment =
             Self { port, index, element, address, sockets, native, zero_copy, reason, _link: link };
         attachment.follow().map_err(XdpError::at(action))?;
@@ -80,7 +80,9 @@ impl Attachment {
         let is_off = |path: &str| u8::from(setting(path).is_ok_and(|value| value == "0"));
         let ipv4 = is_off(&format!("ipv4/conf/{}/forwarding", self.port.name));
         let ipv6 = is_off("ipv6/conf/all/forwarding");
-        let element = [a, b, c, d, e, f, ipv4, ipv6];
+        let longest = self.port.mtu().saturating_add(ETHERNET_BYTES).min(u16::MAX.into()) as u16;
+        let [g, h] = longest.to_ne_bytes();
+        let element = [a, b, c, d, e, f, ipv4, ipv6, g, h, 0, 0];
         if element != self.element {
             self.address.insert([0; 4], element)?;
             self.element = element;
@@ -91,7 +93,7 @@ impl Attachment {
     /// The families that the interface does not forward.
     pub(super) fn not_forwarded(&self) -> Option<String> {
         let name = &self.port.name;
-        let families = match self.element[6..] {
+        let families = match self.element[6..8] {
             [0, 0] => return None,
             [_, 0] => "IPv4",
             [0, _] => "IPv6",
@@ -146,13 +148,19 @@ impl Attachment {
 }
 
 /// Checks that the interface fits the options, and returns its number.
-fn check(name: &str, options: &XdpOptions, warnings: &mut Vec<String>) -> Result<u32, XdpError> {
+fn check(port: &Port, options: &XdpOptions, warnings: &mut Vec<String>) -> Result<u32, XdpError> {
+    let name = &port.name;
     let interface = || name.to_owned();
     let interfaces = Interfaces::open().map_err(XdpError::at("open a socket"))?;
     let index = interfaces.index(name).map_err(|source| match source.raw_os_error() {
         Some(libc::ENODEV) => XdpError::NoInterface { interface: interface() },
         _ => XdpError::at(format!("find {name}"))(source),
     })?;
+    // Those of machines and containers on this machine.
+    const VIRTUAL: [&str; 9] =
+        ["veth", "virtio_net", "tun", "bridge", "macvlan", "vxlan", "vif", "hv_netvsc", "vmxnet3"];
+    let driver = interfaces.driver(name).unwrap_or_default();
+    port.set_partial_checksums(VIRTUAL.contains(&&*driver));
     let mtu = interfaces.mtu(name).map_err(XdpError::at(format!("ask for the MTU of {name}")))?;
     let (largest, frame_size) = (options.largest_mtu(), options.frame_size);
     if mtu > largest {

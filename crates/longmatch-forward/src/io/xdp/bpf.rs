@@ -110,8 +110,8 @@ impl Map<16, 1> {
     }
 }
 
-impl Map<4, 8> {
-    /// An array of one element: the Ethernet address of an interface, in the first six bytes.
+impl Map<4, 12> {
+    /// An array of one element: the Ethernet address of an interface, in the first six bytes, and more about it.
     pub(super) fn of_ethernet_address() -> io::Result<Self> {
         Self::create(MAP_TYPE_ARRAY, 1, 0)
     }

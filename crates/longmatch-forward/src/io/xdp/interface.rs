@@ -79,6 +79,16 @@ struct Channels {
 
 const GET_CHANNELS: u32 = 0x3c;
 
+/// `struct ethtool_drvinfo`: the driver of an interface.
+#[repr(C)]
+struct DriverInfo {
+    command: u32,
+    driver: [u8; 32],
+    rest: [u8; 160],
+}
+
+const GET_DRIVER: u32 = 0x03;
+
 /// A way to ask the kernel about interfaces.
 pub(super) struct Interfaces(OwnedFd);
 
@@ -126,6 +136,17 @@ impl Interfaces {
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// The name of the driver, such as `veth`.
+    pub(super) fn driver(&self, name: &str) -> io::Result<String> {
+        let mut info = DriverInfo { command: GET_DRIVER, driver: [0; 32], rest: [0; 160] };
+        let pointer: *mut DriverInfo = &mut info;
+        let mut request = Request::new(name, pointer.expose_provenance().to_ne_bytes())?;
+        // SAFETY: the payload points to the structure of this command, which is alive.
+        unsafe { request.send(&self.0, libc::SIOCETHTOOL) }?;
+        let driver = info.driver.split(|&byte| byte == 0).next().unwrap_or_default();
+        Ok(String::from_utf8_lossy(driver).into_owned())
     }
 
     /// Sends a request whose payload has no pointer.

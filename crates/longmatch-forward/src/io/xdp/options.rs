@@ -8,7 +8,7 @@ use xdp::libc::xdp::XDP_PACKET_HEADROOM;
 use super::error::XdpError;
 
 /// Bytes of an Ethernet header.
-const ETHERNET_BYTES: u32 = 14;
+pub(super) const ETHERNET_BYTES: u32 = 14;
 
 /// Where the kernel runs the XDP program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -6,6 +6,7 @@
 //! shorter than its headers, group address, neither IPv4 nor IPv6    -> kernel
 //! to another Ethernet address than that of the interface (a map)    -> kernel
 //! of a family that the interface does not forward (the same map)    -> kernel
+//! longer than its MTU permits (the same map): several segments       -> kernel
 //! from or to a link-local IPv6 address, to a multicast or broadcast -> kernel
 //! from or to an address of this machine (a map of 16-byte addresses) -> kernel
 //! otherwise -> the AF_XDP socket of the packet's queue; the kernel if there is none
@@ -140,6 +141,10 @@ impl Assembler {
 
     fn add(&mut self, to: Register, value: i32) {
         self.emit(ALU_64 | ADD, to, R0, 0, value);
+    }
+
+    fn add_register(&mut self, to: Register, value: Register) {
+        self.emit(ALU_64 | ADD | BY_REGISTER, to, value, 0, 0);
     }
 
     fn and(&mut self, to: Register, mask: i32) {
@@ -284,6 +289,11 @@ fn pass_other_addresses(asm: &mut Assembler, address: i32, pass: Label) {
     asm.call(MAP_LOOKUP);
     asm.jump_if_none(R0, pass);
     asm.load(FLAGS, R0, 6, Width::Two);
+    // The end of the longest frame.
+    asm.load(R3, R0, 8, Width::Two);
+    asm.copy(R2, FRAME);
+    asm.add_register(R2, R3);
+    asm.jump_if_register(END, If::Greater, R2, pass);
     for (offset, width) in [(0, Width::Four), (4, Width::Two)] {
         asm.load(R2, FRAME, offset, width);
         asm.load(R3, R0, offset, width);
@@ -440,6 +450,9 @@ mod tests {
             (with(transit.clone(), 3, 1), true),
             (with(transit.clone(), 5, 2), true),
             (with(transit_6(), 5, 2), true),
+            // As long as permitted, and longer.
+            ([&transit[..], &[0; 26]].concat(), false),
+            ([&transit[..], &[0; 27]].concat(), true),
             // Sources of this machine.
             (
                 with(transit.clone(), 26, 10)
@@ -492,7 +505,9 @@ mod tests {
             local.insert(key, [1]).unwrap();
         }
         let [a, b, c, d, e, f] = HOST;
-        address.insert([0; 4], [a, b, c, d, e, f, 0, 0]).unwrap();
+        // The longest frame has 60 bytes.
+        let [g, h] = 60_u16.to_ne_bytes();
+        address.insert([0; 4], [a, b, c, d, e, f, 0, 0, g, h, 0, 0]).unwrap();
         // The queue has no socket.
         let code = forwarding_program(
             address.descriptor(),
@@ -507,7 +522,7 @@ mod tests {
         }
         // One family is not forwarded.
         for (flags, kernel) in [([1, 0], [true, false]), ([0, 1], [false, true])] {
-            address.insert([0; 4], [a, b, c, d, e, f, flags[0], flags[1]]).unwrap();
+            address.insert([0; 4], [a, b, c, d, e, f, flags[0], flags[1], g, h, 0, 0]).unwrap();
             let frames = [ipv4([10, 0, 0, 2]), ipv6("2001:db8::7", "2001:db8::2")];
             for (frame, kernel) in frames.iter().zip(kernel) {
                 let expected = if kernel { XDP_PASS } else { FORWARDER };
