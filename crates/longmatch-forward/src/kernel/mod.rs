@@ -52,9 +52,9 @@
 //! # Limits
 //!
 //! - Policy routing is not followed: rules of `ip rule` and tables other than those three, which
-//!   VRFs use. A forwarder for such a machine would send packets elsewhere than the kernel does.
+//!   VRFs use. [`bypassed`] finds them, and what else the kernel does with forwarded packets.
 //! - Ports are fixed. An interface that is removed and made again is another one, even with the same
-//!   name; so is one whose Ethernet address changes.
+//!   name.
 
 mod bypass;
 mod decode;

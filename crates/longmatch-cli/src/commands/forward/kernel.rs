@@ -82,7 +82,7 @@ impl Interfaces {
         }
         let news = self.names.iter_mut().find_map(|(name, number)| match (*number, index(name)) {
             (Some(before), Some(now)) if before == now => None,
-            (_, Some(_)) if ports(&[name.clone()]).is_ok() => {
+            (_, Some(_)) if ports(std::slice::from_ref(name)).is_ok() => {
                 Some(News::Close(format!("{name}: a new interface: all are opened anew")))
             }
             (Some(_), None) => {

@@ -15,9 +15,9 @@
 //!
 //! # Limits
 //!
-//! - Packets that the kernel of this machine made without their checksums, for a device to add them,
-//!   have none here either. This concerns virtual interfaces such as `veth`: turn the offload off at
-//!   their other ends (`ethtool -K NAME tx off`), where it also joins segments (`tso off`).
+//! - Packets that arrive by a virtual interface such as `veth` may have partial checksums, which the
+//!   forwarder completes ([`Port::has_partial_checksums`]): those of TCP and UDP without IPv6
+//!   extension headers, and not the CRC of SCTP. Frames of several segments go to the kernel.
 //! - Devices that take VLAN tags out of frames make packets of VLANs look like others. Turn the
 //!   offload off where tags arrive (`ethtool -K NAME rxvlan off`).
 //! - A thread's memory counts against the limit of locked memory (`ulimit -l`) once for each
