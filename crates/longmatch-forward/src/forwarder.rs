@@ -10,7 +10,7 @@ use crate::io::PacketIo;
 use crate::packet::{
     ETHERNET_LEN, FlowFields, Parsed, complete_checksum, flow_hash, parse, rewrite,
 };
-use crate::target::{Port, PortId, Target};
+use crate::target::{Port, PortId, Receiver, Target};
 
 /// The largest batch.
 pub const MAX_BATCH: usize = 256;
@@ -188,7 +188,11 @@ fn send(
     if u32::from(len) > hop.port.mtu() {
         return Err(Cause::TooBig);
     }
-    let destination = hop.neighbour.mac_for_packet()?;
+    let destination = match hop.neighbour.for_packet() {
+        Receiver::Known(mac) => mac,
+        Receiver::Stale => return Err(Cause::Stale),
+        Receiver::Unknown => return Err(Cause::Unresolved),
+    };
     rewrite(frame, hop.port.mac(), destination);
     let len = len.checked_add(ETHERNET_LEN as u16).ok_or(Cause::TooBig)?;
     Ok(Fate::Transmit { port: hop.port.id, len })

@@ -5,8 +5,6 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use crate::cause::Cause;
-
 /// An Ethernet address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Mac(pub [u8; 6]);
@@ -159,19 +157,19 @@ impl Neighbour {
         (word & Self::KNOWN != 0).then(|| Mac::of_word(word))
     }
 
-    /// The address for one packet, or the cause to hand the packet to the kernel.
+    /// The address for one packet.
     #[inline]
-    pub(crate) fn mac_for_packet(&self) -> Result<Mac, Cause> {
+    pub(crate) fn for_packet(&self) -> Receiver {
         let word = self.word.load(Ordering::Relaxed);
         let mac = Mac::of_word(word);
         match word & (Self::KNOWN | Self::ASK) {
-            Self::KNOWN => Ok(mac),
-            0 => Err(Cause::Unresolved),
+            Self::KNOWN => Receiver::Known(mac),
+            0 => Receiver::Unknown,
             _ if self.word.fetch_and(!Self::ASK, Ordering::Relaxed) & Self::ASK != 0 => {
-                Err(Cause::Stale)
+                Receiver::Stale
             }
             // Another thread has one.
-            _ => Ok(mac),
+            _ => Receiver::Known(mac),
         }
     }
 
@@ -193,6 +191,14 @@ impl fmt::Debug for Neighbour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Neighbour").field(&self.mac()).finish()
     }
+}
+
+/// The receiver of one packet.
+pub(crate) enum Receiver {
+    Known(Mac),
+    /// The packet goes to the kernel, which asks the neighbour.
+    Stale,
+    Unknown,
 }
 
 /// One next hop of a group.

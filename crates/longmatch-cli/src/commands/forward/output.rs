@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use longmatch_forward::Tally;
 
-use super::print::Printer;
+use super::print::{Printer, Sample};
 use crate::args::ForwardArgs;
 use crate::error::CliError;
 use crate::output::warn;
@@ -15,16 +15,6 @@ use crate::output::warn;
 const WAITING: usize = 4;
 /// The time that the last item has.
 const PATIENCE: Duration = Duration::from_millis(500);
-
-/// The counts at a time.
-pub(super) struct Sample {
-    pub(super) at: Instant,
-    pub(super) tally: Tally,
-    /// The routes in words.
-    pub(super) routes: String,
-    /// Lines that were not written, because earlier ones were not read.
-    pub(super) left_out: u64,
-}
 
 enum Item {
     Interval(Sample),

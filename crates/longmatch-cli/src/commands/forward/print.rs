@@ -6,9 +6,18 @@ use std::time::Instant;
 use longmatch_forward::{Cause, Outcome, Tally};
 use serde_json::{Map, Value, json};
 
-use super::output::Sample;
 use crate::error::CliError;
 use crate::output::{Align, Grid, Out, percent, plural, short, thousands};
+
+/// The counts at a time.
+pub(super) struct Sample {
+    pub(super) at: Instant,
+    pub(super) tally: Tally,
+    /// The routes in words.
+    pub(super) routes: String,
+    /// Lines that were not written, because earlier ones were not read.
+    pub(super) left_out: u64,
+}
 
 /// Prints a line each interval, and all counts at the end.
 pub struct Printer {

@@ -66,10 +66,10 @@ impl Devices {
     fn join_kernel(&mut self, options: &DpdkOptions) -> Result<(), DpdkError> {
         let (ports, kernel) = self.list.split_at_mut(self.ports);
         for ((device, way), text) in ports.iter_mut().zip(kernel).zip(&options.kernel) {
-            let Port { id, name, mac, .. } = &*device.port;
-            set_mac(way.id, *mac).map_err(|error| failure(text, "set the address of", error))?;
+            let (Port { id, name, .. }, mac) = (&*device.port, device.port.mac());
+            set_mac(way.id, mac).map_err(|error| failure(text, "set the address of", error))?;
             let (index, mtu) = (way.port.index, device.port.mtu());
-            device.port = Arc::new(Port::new(*id, name.clone(), index, *mac, mtu));
+            device.port = Arc::new(Port::new(*id, name.clone(), index, mac, mtu));
         }
         Ok(())
     }
