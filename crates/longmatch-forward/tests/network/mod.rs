@@ -48,7 +48,9 @@ impl Network {
             return skip("no /dev/net/tun");
         }
         let _ = fs::write("/proc/sys/net/ipv4/conf/all/rp_filter", "0");
-        let _ = fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "1");
+        for path in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {
+            let _ = fs::write(format!("/proc/sys/net/{path}"), "1");
+        }
         // No traffic but the tests' own.
         let _ = fs::write("/proc/sys/net/ipv6/conf/default/addr_gen_mode", "1");
         ip("link set lo up");
