@@ -22,8 +22,9 @@ pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
     if let Some(text) = objection(&open, &args.bypass)? {
         return Err(CliError::input("--interface", text));
     }
-    let mut session = Session::new(args)?;
-    while let Ended::Again(reason) = forward_between(args, &open, &mut session)? {
+    let mut started = None;
+    while let Ended::Again(reason) = forward_between(args, &open, &mut started)? {
+        let Some(session) = &mut started else { break };
         session.output.warn(reason);
         loop {
             open = present(&args.interfaces);
@@ -37,7 +38,7 @@ pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
             break;
         }
     }
-    session.end()
+    started.map_or(Ok(()), Session::end)
 }
 
 fn unusable(error: &dyn std::fmt::Display) -> CliError {
@@ -50,11 +51,11 @@ fn present(names: &[String]) -> Vec<Arc<Port>> {
     ports(&names.cloned().collect::<Vec<_>>()).unwrap_or_default()
 }
 
-/// Forwards between these ports until the end, or until interfaces come or go.
-fn forward_between(
-    args: &ForwardArgs,
+/// Forwards between these ports until the end, or until interfaces come or go. The session starts with the first packet.
+fn forward_between<'a>(
+    args: &'a ForwardArgs,
     ports: &[Arc<Port>],
-    session: &mut Session<'_>,
+    started: &mut Option<Session<'a>>,
 ) -> Result<Ended, CliError> {
     let mode = args.xdp_mode.into();
     let mut options = XdpOptions { threads: args.threads, mode, ..XdpOptions::default() };
@@ -84,6 +85,10 @@ fn forward_between(
     let interfaces = Interfaces::new(args, ports);
     let mut routes = KernelRoutes::new(follower, Some(interfaces), keep_local);
     let reader = routes.reader();
+    let session = match started {
+        Some(session) => session,
+        None => started.insert(Session::new(args)?),
+    };
     let result = session.forward(&mut workers, ports, &reader, &mut routes);
     let missed: u64 = workers.iter().filter_map(|worker| worker.missed().ok()).sum();
     if missed > 0 {
