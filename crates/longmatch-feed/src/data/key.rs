@@ -250,6 +250,19 @@ pub(crate) fn is_lone_mask(cell: &str) -> bool {
     cell != HOST && is_mask(cell)
 }
 
+/// Whether an integer may be the number of addresses of a network with this first address: a power of two or a multiple
+/// of 256, to which the address is aligned.
+pub(crate) fn is_count(addr: &str, count: &str) -> bool {
+    let bits = match addr.parse() {
+        Ok(IpAddr::V4(addr)) => addr.to_bits().into(),
+        Ok(IpAddr::V6(addr)) => addr.to_bits(),
+        Err(_) => return false,
+    };
+    let count = count.parse::<u128>().unwrap_or(0);
+    let is_size = count.is_power_of_two() || count.is_multiple_of(256);
+    count > 1 && is_size && bits.trailing_zeros() >= count.trailing_zeros()
+}
+
 /// Whether a cell is a netmask in hexadecimal digits, as `ifconfig` of BSD prints it.
 pub(crate) fn is_hex_mask(cell: &str) -> bool {
     let digits = cell.strip_prefix("0x").unwrap_or(cell);
@@ -303,6 +316,18 @@ mod tests {
         match found {
             Ok(found) => prefixes(found).map(|p| p.to_string()).collect::<Vec<_>>().join(" "),
             Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn numbers_of_addresses() {
+        let counts = [("10.0.0.0", "256"), ("10.0.0.0", "768"), ("2001:db8::", "65536")];
+        for (addr, count) in counts {
+            assert!(is_count(addr, count), "{addr} {count}");
+        }
+        for (addr, count) in [("10.0.0.2", "4"), ("10.0.0.0", "1"), ("10.0.0.0", "100"), ("x", "4")]
+        {
+            assert!(!is_count(addr, count), "{addr} {count}");
         }
     }
 

@@ -102,15 +102,87 @@ const LENGTH: &[&str] = &[
 const NEXT_HOP: &[&str] =
     &["nexthop", "gateway", "gatewayip", "gw", "via", "router", "peer", "hop", "dns", "nameserver"];
 
-/// Names of numbers that are neither lengths of prefixes nor counts of addresses.
-const OTHER: &[&str] = &[
-    "as", "asn", "hits", "id", "level", "port", "priority", "requests", "risk", "score",
-    "severity", "ttl", "version", "vlan", "vlanid", "vrf", "weight",
+/// Words in the names of columns with other addresses or numbers than those of the prefix.
+const ASIDE: &[&str] = &[
+    "age",
+    "as",
+    "asn",
+    "code",
+    "collector",
+    "confidence",
+    "days",
+    "destination",
+    "dns",
+    "dst",
+    "gateway",
+    "gw",
+    "hits",
+    "hop",
+    "hops",
+    "id",
+    "index",
+    "level",
+    "line",
+    "metric",
+    "mtu",
+    "nameserver",
+    "neighbor",
+    "neighbour",
+    "nexthop",
+    "ns",
+    "originator",
+    "peer",
+    "port",
+    "priority",
+    "rank",
+    "reporter",
+    "reports",
+    "requests",
+    "resolver",
+    "risk",
+    "router",
+    "score",
+    "server",
+    "severity",
+    "source",
+    "src",
+    "target",
+    "threat",
+    "time",
+    "timestamp",
+    "ttl",
+    "version",
+    "via",
+    "vlan",
+    "vrf",
+    "weight",
+    "year",
 ];
 
-/// Whether the name of a column shows that it has numbers of another kind than the prefix.
-pub(crate) fn is_other(name: &str) -> bool {
-    OTHER.contains(&&*plain(name))
+/// Whether the name of a column shows that it has another address or number than that of the prefix.
+pub(crate) fn is_aside(name: &str) -> bool {
+    known(name) == Some(Known::NextHop) || has_word(name, ASIDE)
+}
+
+/// Whether a name has one of these words: `peer_ip`, `peer-ip` and `peerIp` have `peer`.
+pub(crate) fn has_word(name: &str, words: &[&str]) -> bool {
+    let mut start = true;
+    let mut word = String::new();
+    let is_word = |word: &mut String| {
+        let found = words.contains(&word.as_str());
+        word.clear();
+        found
+    };
+    for c in name.chars() {
+        if (!c.is_ascii_alphabetic() || (c.is_ascii_uppercase() && !start)) && is_word(&mut word) {
+            return true;
+        }
+        start = !c.is_ascii_lowercase();
+        if c.is_ascii_alphabetic() {
+            word.push(c.to_ascii_lowercase());
+        }
+    }
+    is_word(&mut word)
 }
 
 /// A kind of column that its name shows.
@@ -210,6 +282,16 @@ pub(crate) fn keep(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_names() {
+        for name in ["asn", "as2", "AS", "peer_ip", "peerIp", "ip-of-peer", "IPOf2Peer", "srcASN"] {
+            assert!(has_word(name, ASIDE), "{name}");
+        }
+        for name in ["", "mask", "asset", "peers", "length", "speer"] {
+            assert!(!has_word(name, ASIDE), "{name}");
+        }
+    }
 
     #[test]
     fn headers_become_distinct_names() {

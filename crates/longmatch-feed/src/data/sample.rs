@@ -3,10 +3,10 @@
 //! Every column that may hold prefixes is a reading. The names of a header rank the readings, then the form of the cells.
 //! If several readings are equally good and differ, the text is refused: which prefixes it has cannot be known.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use super::key::{self, Key, Kind};
-use super::names::{Known, is_other, known};
+use super::names::{Known, is_aside, known};
 use crate::error::{Problem, shorten};
 use crate::text::is_length;
 
@@ -35,15 +35,6 @@ pub(super) fn key_columns(kinds: &[Vec<Kind>], width: usize) -> Vec<usize> {
 /// Whether two cells are an address and its prefix length or netmask.
 fn length(addr: &str, length: &str, mask: bool) -> bool {
     key::with_length((addr, ""), (length, ""), mask).is_ok()
-}
-
-/// Whether an integer may be the number of addresses of a network with this first address.
-fn is_count(addr: &str, count: &str) -> bool {
-    let (Ok(addr), Ok(count)) = (addr.parse::<Ipv4Addr>(), count.parse::<u32>()) else {
-        return false;
-    };
-    let is_size = count.is_power_of_two() || count.is_multiple_of(256);
-    count > 1 && is_size && addr.to_bits().trailing_zeros() >= count.trailing_zeros()
 }
 
 /// Whether an address and a netmask are those of all addresses.
@@ -283,8 +274,8 @@ impl Sample<'_> {
             }
             let may_be_length = fits >= 50 && has_networks;
             if are_integers
-                && !is_other(&self.names[two])
-                && (may_be_length || self.share(at, two, is_count) >= 50)
+                && !is_aside(&self.names[two])
+                && (may_be_length || self.share(at, two, key::is_count) >= 50)
             {
                 return Err(self.unclear(at, two));
             }
@@ -454,7 +445,7 @@ impl Sample<'_> {
             return Ok(Key::Length(one, two));
         }
         match self.share(one, two, |one, two| length(one, two, false)) {
-            0..10 if self.share(one, two, is_count) >= 50 => Err(self.unclear(one, two)),
+            0..10 if self.share(one, two, key::is_count) >= 50 => Err(self.unclear(one, two)),
             0..10 => Ok(Key::One(one)),
             90.. if self.names.len() > 2 || self.rows.len() > 1 => Ok(Key::Length(one, two)),
             _ => {

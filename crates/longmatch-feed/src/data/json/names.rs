@@ -1,10 +1,9 @@
 //! The members of objects: which hold the prefix of a row, which are its columns, and which leave its prefix unclear.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::net::IpAddr;
 
 use super::super::key::{self, Found, Kind};
-use super::super::names::{Known, known};
+use super::super::names::{Known, has_word, is_aside, known};
 use super::super::shape::resembles_key;
 use crate::error::Problem;
 
@@ -56,60 +55,6 @@ impl Array {
 /// The number of names in an error of a document without a prefix.
 const MAX_OTHERS: usize = 40;
 
-/// Words in the names of members with other addresses or numbers than those of the row.
-const ASIDE: &[&str] = &[
-    "as",
-    "asn",
-    "port",
-    "ttl",
-    "vlan",
-    "hits",
-    "score",
-    "risk",
-    "version",
-    "id",
-    "confidence",
-    "level",
-    "rank",
-    "weight",
-    "priority",
-    "metric",
-    "age",
-    "days",
-    "year",
-    "time",
-    "timestamp",
-    "code",
-    "severity",
-    "threat",
-    "reports",
-    "mtu",
-    "line",
-    "index",
-    "hop",
-    "hops",
-    "nexthop",
-    "gateway",
-    "gw",
-    "via",
-    "router",
-    "peer",
-    "neighbor",
-    "neighbour",
-    "dns",
-    "nameserver",
-    "ns",
-    "server",
-    "resolver",
-    "source",
-    "src",
-    "dst",
-    "destination",
-    "target",
-    "reporter",
-    "collector",
-    "originator",
-];
 /// Words in the names of members with an end of a range.
 const ENDS: &[&str] = &[
     "first",
@@ -358,21 +303,10 @@ fn is_partner(addr: &str, (name, value): (&str, &str), is_next: bool) -> bool {
             let is_network = addr.ends_with(".0") || addr.ends_with("::") || value.starts_with('/');
             (is_network && key::with_length((addr, ""), (value, ""), false).is_ok())
                 || value.starts_with('/')
-                || (has_word(name, COUNTS) && is_size(addr, value))
+                || (has_word(name, COUNTS) && key::is_count(addr, value))
         }
         _ => false,
     }
-}
-
-/// Whether a number is a power of two to which an address is aligned.
-fn is_size(addr: &str, number: &str) -> bool {
-    let bits = match addr.parse() {
-        Ok(IpAddr::V4(addr)) => u128::from(addr.to_bits()),
-        Ok(IpAddr::V6(addr)) => addr.to_bits(),
-        Err(_) => return false,
-    };
-    let size = number.parse::<u128>().unwrap_or(0);
-    size > 1 && size.is_power_of_two() && bits.is_multiple_of(size)
 }
 
 /// Whether an integer is too large for anything but an address.
@@ -407,35 +341,9 @@ pub(super) fn is_named(name: &str) -> bool {
     known(name) == Some(Known::Prefix) || name.to_ascii_lowercase().contains("prefix")
 }
 
-/// Whether a member's name shows that it has another address or number than that of the row.
-fn is_aside(name: &str) -> bool {
-    known(name) == Some(Known::NextHop) || has_word(name, ASIDE)
-}
-
 /// Whether a member has next hops.
 pub(super) fn is_hop(name: &str) -> bool {
     HOPS.iter().any(|hop| name.eq_ignore_ascii_case(hop))
-}
-
-/// Whether a name has one of these words: `peer_ip`, `peer-ip` and `peerIp` have `peer`.
-fn has_word(name: &str, words: &[&str]) -> bool {
-    let mut start = true;
-    let mut word = String::new();
-    let is_word = |word: &mut String| {
-        let found = words.contains(&word.as_str());
-        word.clear();
-        found
-    };
-    for c in name.chars() {
-        if (!c.is_ascii_alphabetic() || (c.is_ascii_uppercase() && !start)) && is_word(&mut word) {
-            return true;
-        }
-        start = !c.is_ascii_lowercase();
-        if c.is_ascii_alphabetic() {
-            word.push(c.to_ascii_lowercase());
-        }
-    }
-    is_word(&mut word)
 }
 
 /// Whether a member is an array with addresses.
@@ -448,23 +356,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_names() {
-        for name in ["asn", "as2", "AS", "peer_ip", "peerIp", "ip-of-peer", "IPOf2Peer", "srcASN"] {
-            assert!(has_word(name, ASIDE), "{name}");
-        }
-        for name in ["", "mask", "asset", "peers", "length", "speer"] {
-            assert!(!has_word(name, ASIDE), "{name}");
-        }
-    }
-
-    #[test]
-    fn sizes_and_texts_with_addresses() {
-        for (addr, size, is) in
-            [("10.0.0.0", "256", true), ("10.0.0.2", "4", false), ("10.0.0.0", "1", false)]
-        {
-            assert_eq!(is_size(addr, size), is, "{addr} {size}");
-        }
-        assert!(is_size("2001:db8::", "65536"));
+    fn texts_with_addresses() {
         for text in ["10.0.0.0/33", "10.0.0.256", "2001:db8::/129", "fe80::1%eth0", "1.1.1.1, ::1"]
         {
             assert!(is_wrong_key(text), "{text}");

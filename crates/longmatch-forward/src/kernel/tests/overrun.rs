@@ -13,7 +13,7 @@ use super::*;
 use crate::kernel::KernelError;
 
 /// The datagrams that the queue takes.
-const ROOM: usize = 8;
+const CAPACITY: usize = 8;
 /// The messages of each, so that the follower makes a commit after two.
 const MESSAGES: usize = 1 << 13;
 
@@ -47,7 +47,7 @@ impl Kernel {
     }
 
     fn send(&mut self, event: Event) {
-        if self.queue.len() == ROOM && !self.congested {
+        if self.queue.len() == CAPACITY && !self.congested {
             (self.congested, self.loss) = (true, true);
         }
         match self.congested {
@@ -135,7 +135,7 @@ fn a_loss_before_queued_messages_leads_to_the_state_of_the_kernel() {
             (follower.is_unsure() || unread, found.collect::<BTreeMap<_, _>>())
         };
         for _ in 0..6 {
-            kernel.with(|kernel| kernel.change(3 * ROOM));
+            kernel.with(|kernel| kernel.change(3 * CAPACITY));
             follow();
         }
         let found = (0..50).find_map(|_| Some(follow()).filter(|(unsure, _)| !unsure));
