@@ -1,5 +1,7 @@
 //! The fates of packets, and their counts by cause.
 
+use std::ops::AddAssign;
+
 use crate::target::PortId;
 
 macro_rules! causes {
@@ -93,41 +95,124 @@ pub enum Fate {
     Stop(Cause),
 }
 
-/// Counts of packets, by fate.
+/// Packets and their bytes: those of whole frames, without the checksum that follows a frame on a wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Count {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Count {
+    #[inline]
+    fn add(&mut self, bytes: usize) {
+        self.packets += 1;
+        self.bytes += bytes as u64;
+    }
+
+    #[inline]
+    fn subtract(&mut self, bytes: usize) {
+        self.packets -= 1;
+        self.bytes -= bytes as u64;
+    }
+}
+
+impl AddAssign for Count {
+    fn add_assign(&mut self, other: Self) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+    }
+}
+
+/// Counts of a port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PortTally {
+    /// Packets that arrived.
+    pub received: Count,
+    /// Packets that left.
+    pub sent: Count,
+    /// Packets that arrived while the receive queue was full, which are in no other count.
+    pub missed: u64,
+}
+
+/// Counts of packets, by fate and by port.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
     /// Received packets.
     pub received: u64,
     /// Forwarded packets.
     pub forwarded: u64,
-    stopped: [u64; Cause::ALL.len()],
+    stopped: [Count; Cause::ALL.len()],
+    ports: Vec<PortTally>,
 }
 
 impl Tally {
-    /// Counts one packet.
+    /// Counts one packet of so many bytes, which came from this port.
     #[inline]
-    pub fn count(&mut self, fate: Fate) {
+    pub fn count(&mut self, from: PortId, bytes: usize, fate: Fate) {
         self.received += 1;
+        self.at(from).received.add(bytes);
         match fate {
-            Fate::Transmit { .. } => self.forwarded += 1,
-            Fate::Stop(cause) => self.stopped[cause as usize] += 1,
+            Fate::Transmit { port, len } => {
+                self.forwarded += 1;
+                self.at(port).sent.add(len.into());
+            }
+            Fate::Stop(cause) => self.stopped[cause as usize].add(bytes),
         }
     }
 
-    /// Counts packets as stopped by `cause` that were counted before with `fate`: an interface did
-    /// not take them.
+    /// Counts a packet as stopped by `cause` that was counted before with `fate`: an interface did not take it. `bytes`
+    /// are those of the received frame, for a fate that is not [`Fate::Transmit`].
     #[inline]
-    pub fn recount(&mut self, fate: Fate, cause: Cause) {
-        match fate {
-            Fate::Transmit { .. } => self.forwarded -= 1,
-            Fate::Stop(before) => self.stopped[before as usize] -= 1,
+    pub fn recount(&mut self, fate: Fate, bytes: usize, cause: Cause) {
+        let bytes = match fate {
+            Fate::Transmit { port, len } => {
+                self.forwarded -= 1;
+                self.at(port).sent.subtract(len.into());
+                len.into()
+            }
+            Fate::Stop(before) => {
+                self.stopped[before as usize].subtract(bytes);
+                bytes
+            }
+        };
+        self.stopped[cause as usize].add(bytes);
+    }
+
+    /// Sets the number of packets that a port missed.
+    pub fn set_missed(&mut self, port: PortId, missed: u64) {
+        self.at(port).missed = missed;
+    }
+
+    #[inline]
+    fn at(&mut self, port: PortId) -> &mut PortTally {
+        if port.index() >= self.ports.len() {
+            self.ports.resize(port.index() + 1, PortTally::default());
         }
-        self.stopped[cause as usize] += 1;
+        &mut self.ports[port.index()]
+    }
+
+    /// The counts of a port.
+    pub fn port(&self, port: PortId) -> PortTally {
+        self.ports.get(port.index()).copied().unwrap_or_default()
+    }
+
+    /// The counts of all ports together.
+    pub fn ports(&self) -> PortTally {
+        let mut sum = PortTally::default();
+        self.ports.iter().for_each(|port| sum.add(port));
+        sum
     }
 
     /// Packets that this cause stopped.
     pub fn stopped(&self, cause: Cause) -> u64 {
-        self.stopped[cause as usize]
+        self.stopped[cause as usize].packets
+    }
+
+    /// Bytes of the packets that this cause stopped.
+    pub fn stopped_bytes(&self, cause: Cause) -> u64 {
+        self.stopped[cause as usize].bytes
     }
 
     /// Packets that went to the kernel, or that were dropped.
@@ -143,5 +228,16 @@ impl Tally {
         for (sum, count) in self.stopped.iter_mut().zip(other.stopped) {
             *sum += count;
         }
+        for (port, counts) in (0..).map(PortId).zip(&other.ports) {
+            self.at(port).add(counts);
+        }
+    }
+}
+
+impl PortTally {
+    fn add(&mut self, other: &Self) {
+        self.received += other.received;
+        self.sent += other.sent;
+        self.missed += other.missed;
     }
 }

@@ -24,6 +24,8 @@ pub struct Forwarder<'r> {
     ports: Vec<Arc<Port>>,
     batch: usize,
     fields: FlowFields,
+    /// The number of the thread, which counts for itself.
+    thread: usize,
     tally: Tally,
     lookups: Box<Lookups>,
 }
@@ -33,6 +35,8 @@ struct Lookups {
     ipv4: Queries<u32>,
     ipv6: Queries<u128>,
     fates: [Fate; MAX_BATCH],
+    /// The bytes of the received frames.
+    lens: [u32; MAX_BATCH],
 }
 
 /// The destinations of one family, in the order of their packets.
@@ -70,13 +74,14 @@ impl<'r> Forwarder<'r> {
     ///
     /// `ports` are in the order of their ids.
     pub fn new(table: &'r mut TableReader<Target>, ports: &[Arc<Port>], batch: usize) -> Self {
-        let lookups =
-            Lookups { ipv4: Queries::new(), ipv6: Queries::new(), fates: [DROPPED; MAX_BATCH] };
+        let (ipv4, ipv6) = (Queries::new(), Queries::new());
+        let lookups = Lookups { ipv4, ipv6, fates: [DROPPED; MAX_BATCH], lens: [0; MAX_BATCH] };
         Self {
             table: table.online(),
             ports: ports.to_vec(),
             batch: batch.clamp(1, MAX_BATCH),
             fields: FlowFields::default(),
+            thread: 0,
             tally: Tally::default(),
             lookups: Box::new(lookups),
         }
@@ -93,17 +98,33 @@ impl<'r> Forwarder<'r> {
         let received = io.receive(self.batch)?;
         if received.len > 0 {
             self.decide(io, received.len, received.port);
-            let fates = &self.lookups.fates[..received.len];
-            fates.iter().for_each(|&fate| self.tally.count(fate));
+            let Lookups { fates, lens, .. } = &*self.lookups;
+            let fates = &fates[..received.len];
+            for (&fate, &len) in fates.iter().zip(lens) {
+                self.tally.count(received.port, len as usize, fate);
+            }
             io.dispatch(fates, &mut self.tally)?;
         }
         self.table.quiescent();
         Ok(received.len)
     }
 
+    /// Sets the number of the forwarding thread, from 0. Threads that forward by the same table have different ones.
+    #[must_use]
+    pub fn thread(self, thread: usize) -> Self {
+        Self { thread, ..self }
+    }
+
     /// Sets the fields by which next hops divide the traffic.
     pub fn set_flow_fields(&mut self, fields: FlowFields) {
         self.fields = fields;
+    }
+
+    /// Takes over the queues' numbers of missed packets.
+    pub(crate) fn count_missed(&mut self, io: &impl PacketIo) {
+        for port in &self.ports {
+            self.tally.set_missed(port.id, io.missed(port.id));
+        }
     }
 
     /// The counts of all packets so far.
@@ -119,10 +140,12 @@ impl<'r> Forwarder<'r> {
         if port.has_partial_checksums() {
             (0..len).for_each(|place| complete_checksum(io.frame(place)));
         }
-        let Lookups { ipv4, ipv6, fates } = &mut *self.lookups;
+        let Lookups { ipv4, ipv6, fates, lens } = &mut *self.lookups;
         (ipv4.len, ipv6.len) = (0, 0);
-        for (place, fate) in fates[..len].iter_mut().enumerate() {
-            match parse(io.frame(place), mac) {
+        for (place, (fate, bytes)) in fates[..len].iter_mut().zip(lens).enumerate() {
+            let frame = io.frame(place);
+            *bytes = frame.len() as u32;
+            match parse(frame, mac) {
                 Parsed::Ipv4 { destination, len } => ipv4.push(destination, place, len),
                 Parsed::Ipv6 { destination, len } => ipv6.push(destination, place, len),
                 Parsed::Stop(cause) => *fate = Fate::Stop(cause),
@@ -132,12 +155,12 @@ impl<'r> Forwarder<'r> {
         if ipv4.len > 0 {
             let (destinations, ids) = ipv4.parts();
             table.ipv4().lookup_batch(destinations, ids);
-            send_each(&table, ipv4, self.fields, io, fates);
+            send_each(&table, ipv4, (self.fields, self.thread), io, fates);
         }
         if ipv6.len > 0 {
             let (destinations, ids) = ipv6.parts();
             table.ipv6().lookup_batch(destinations, ids);
-            send_each(&table, ipv6, self.fields, io, fates);
+            send_each(&table, ipv6, (self.fields, self.thread), io, fates);
         }
     }
 }
@@ -150,7 +173,7 @@ const DROPPED: Fate = Fate::Stop(Cause::BadHeader);
 fn send_each<A: Copy, I: PacketIo>(
     table: &TableView<'_, Target>,
     queries: &Queries<A>,
-    fields: FlowFields,
+    settings: (FlowFields, usize),
     io: &mut I,
     fates: &mut [Fate; MAX_BATCH],
 ) {
@@ -158,7 +181,7 @@ fn send_each<A: Copy, I: PacketIo>(
     for (&id, &(place, len)) in answers {
         let place = usize::from(place);
         let target = id.and_then(|id| table.value(id));
-        fates[place] = match send(target, io.frame(place), len, fields) {
+        fates[place] = match send(target, io.frame(place), len, settings) {
             Ok(fate) => fate,
             Err(cause) => Fate::Stop(cause),
         };
@@ -171,7 +194,7 @@ fn send(
     target: Option<&Target>,
     frame: &mut [u8],
     len: u16,
-    fields: FlowFields,
+    (fields, thread): (FlowFields, usize),
 ) -> Result<Fate, Cause> {
     let group = match target {
         Some(Target::Group(group)) => group,
@@ -195,5 +218,6 @@ fn send(
     };
     rewrite(frame, hop.port.mac(), destination);
     let len = len.checked_add(ETHERNET_LEN as u16).ok_or(Cause::TooBig)?;
+    hop.neighbour.count(thread, len);
     Ok(Fate::Transmit { port: hop.port.id, len })
 }

@@ -20,7 +20,7 @@ mod run;
 mod spread;
 mod target;
 
-pub use cause::{Cause, Fate, Outcome, Tally};
+pub use cause::{Cause, Count, Fate, Outcome, PortTally, Tally};
 pub use forwarder::{Forwarder, MAX_BATCH};
 pub use run::{Control, run};
 pub use spread::spread;

@@ -1,7 +1,7 @@
 //! The loop of a forwarding thread.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::target::{Port, Target};
 const WAIT: Duration = Duration::from_millis(50);
 
 /// Batches after which a busy thread publishes its counts.
-const PUBLISH: u32 = 64;
+const PUBLISH: u64 = 64;
 
 /// What forwarding threads share with the thread that watches them.
 #[derive(Debug)]
@@ -26,13 +26,16 @@ pub struct Control {
     /// The flow fields: bit 0 for the ports of IPv4, bit 1 for those of IPv6.
     fields: AtomicU8,
     tallies: Box<[Mutex<Tally>]>,
+    /// The batches of each thread, empty ones included.
+    batches: Box<[AtomicU64]>,
 }
 
 impl Control {
     /// For so many threads.
     pub fn new(threads: usize) -> Self {
         let tallies = (0..threads).map(|_| Mutex::default()).collect();
-        Self { stop: AtomicBool::new(false), fields: AtomicU8::new(0b11), tallies }
+        let batches = (0..threads).map(|_| AtomicU64::new(0)).collect();
+        Self { stop: AtomicBool::new(false), fields: AtomicU8::new(0b11), tallies, batches }
     }
 
     /// Ends all threads, each after its current batch.
@@ -54,6 +57,12 @@ impl Control {
     /// Whether the threads end.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The batches of each thread, some batches old; empty ones are included. A thread whose number stays the same for a
+    /// second stands still.
+    pub fn batches(&self) -> Vec<u64> {
+        self.batches.iter().map(|batches| batches.load(Ordering::Relaxed)).collect()
     }
 
     /// The counts of all threads together, some batches old.
@@ -84,8 +93,9 @@ pub fn run<I: PacketIo>(
     control: &Control,
     thread: usize,
 ) -> io::Result<()> {
-    let mut forwarder = Forwarder::new(table, ports, batch);
+    let mut forwarder = Forwarder::new(table, ports, batch).thread(thread);
     let result = forward_all(&mut forwarder, io, control, thread);
+    forwarder.count_missed(io);
     *control.tallies[thread].lock().unwrap_or_else(PoisonError::into_inner) =
         forwarder.tally().clone();
     if result.is_err() {
@@ -100,12 +110,14 @@ fn forward_all<I: PacketIo>(
     control: &Control,
     thread: usize,
 ) -> io::Result<()> {
-    let mut batches = 0_u32;
+    let mut batches = 0_u64;
     while !control.is_stopped() {
         forwarder.set_flow_fields(control.flow_fields());
         let received = forwarder.forward(io)?;
-        batches = batches.wrapping_add(1);
+        batches += 1;
         if received == 0 || batches.is_multiple_of(PUBLISH) {
+            control.batches[thread].store(batches, Ordering::Relaxed);
+            forwarder.count_missed(io);
             // The watching thread holds the lock for a moment only, and the next time is soon.
             if let Ok(mut tally) = control.tallies[thread].try_lock() {
                 tally.clone_from(forwarder.tally());

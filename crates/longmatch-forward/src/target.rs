@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use crate::cause::Count;
 
 /// An Ethernet address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -136,6 +138,18 @@ impl Port {
 pub struct Neighbour {
     /// 0 if the address is unknown; otherwise `KNOWN`, perhaps `ASK`, and the address in the low 48 bits.
     word: AtomicU64,
+    sent: OnceLock<Box<[ThreadCount; THREADS]>>,
+}
+
+/// Threads that have a count of their own; the others share the last one.
+const THREADS: usize = 8;
+
+/// The packets that one thread forwarded to a neighbour, on a cache line of its own.
+#[derive(Default)]
+#[repr(align(64))]
+struct ThreadCount {
+    packets: AtomicU64,
+    bytes: AtomicU64,
 }
 
 impl Neighbour {
@@ -178,6 +192,33 @@ impl Neighbour {
         if self.mac().is_some() {
             self.word.fetch_or(Self::ASK, Ordering::Relaxed);
         }
+    }
+
+    /// Counts a forwarded packet of so many bytes. `thread` is the number of the calling thread.
+    #[inline]
+    pub(crate) fn count(&self, thread: usize, bytes: u16) {
+        let counts = self.sent.get_or_init(Box::default);
+        let own = &counts[thread.min(THREADS - 1)];
+        for (count, more) in [(&own.packets, 1), (&own.bytes, u64::from(bytes))] {
+            if thread < THREADS - 1 {
+                // No other thread writes it, so that a locked instruction is not needed.
+                count.store(count.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+            } else {
+                count.fetch_add(more, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// The packets that were forwarded to the neighbour since a route first led to it. Some may have found the queue of
+    /// the port full ([`Cause::TransmitFull`](crate::Cause::TransmitFull)).
+    pub fn sent(&self) -> Count {
+        let mut sum = Count::default();
+        for count in self.sent.get().iter().flat_map(|counts| counts.iter()) {
+            let (packets, bytes) = (&count.packets, &count.bytes);
+            let [packets, bytes] = [packets, bytes].map(|count| count.load(Ordering::Relaxed));
+            sum += Count { packets, bytes };
+        }
+        sum
     }
 
     /// Replaces the address. Packets that are forwarded at the same time go to either.
@@ -299,4 +340,23 @@ pub enum Target {
     Kernel,
     /// Nowhere.
     Blackhole,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_count_the_packets_of_a_neighbour() {
+        let neighbour = Neighbour::default();
+        assert_eq!(neighbour.sent(), Count::default());
+        std::thread::scope(|scope| {
+            for thread in 0..2 * THREADS {
+                let neighbour = &neighbour;
+                scope.spawn(move || (0..1000).for_each(|_| neighbour.count(thread, 60)));
+            }
+        });
+        let packets = 1000 * 2 * THREADS as u64;
+        assert_eq!(neighbour.sent(), Count { packets, bytes: 60 * packets });
+    }
 }

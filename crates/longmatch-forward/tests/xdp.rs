@@ -45,7 +45,7 @@ fn receive(worker: &mut XdpIo, max: usize) -> usize {
 /// Dispatches a batch, all frames of which have the same fate.
 fn dispatch(worker: &mut XdpIo, len: usize, fate: Fate) -> Tally {
     let mut tally = Tally::default();
-    (0..len).for_each(|_| tally.count(fate));
+    (0..len).for_each(|_| tally.count(PortId(0), 60, fate));
     worker.dispatch(&vec![fate; len], &mut tally).unwrap();
     tally
 }
@@ -209,18 +209,18 @@ fn no_frame_is_lost_for_good() {
             sent += burst;
             excess += u64::from(burst.saturating_sub(small.ring_size));
             // Frames reach the sockets with a delay in native mode.
-            while tally.received + worker.missed().unwrap() < sent.into() {
+            while tally.received + worker.missed(PortId(0)) < sent.into() {
                 let len = receive(&mut worker, 20);
-                assert!(len > 0, "{mode}: {tally:?}, {} missed", worker.missed().unwrap());
+                assert!(len > 0, "{mode}: {tally:?}, {} missed", worker.missed(PortId(0)));
                 forward(&mut worker, len, &mut tally);
             }
             while outer.receive().map(|frame| arrived += u64::from(is_new(&frame))).is_some() {}
         }
-        assert_eq!(tally.received + worker.missed().unwrap(), sent.into(), "{mode}");
+        assert_eq!(tally.received + worker.missed(PortId(0)), sent.into(), "{mode}");
         assert_eq!(tally.stopped(Cause::TransmitFull), 0, "{mode}");
         assert_eq!(tally.stopped(Cause::KernelFull), 0, "{mode}");
         assert_eq!(arrived, tally.forwarded, "{mode}");
-        assert!(worker.missed().unwrap() <= excess, "{mode}: more than did not fit");
+        assert!(worker.missed(PortId(0)) <= excess, "{mode}: more than did not fit");
         assert!(tally.stopped(Cause::Blackhole) > 1000, "{mode}: {tally:?}");
     }
 }
@@ -242,7 +242,7 @@ fn forward(worker: &mut XdpIo, len: usize, tally: &mut Tally) {
             }
         })
         .collect();
-    fates.iter().for_each(|&fate| tally.count(fate));
+    fates.iter().for_each(|&fate| tally.count(PortId(0), 60, fate));
     worker.dispatch(&fates, tally).unwrap();
 }
 

@@ -258,6 +258,10 @@ impl<I: PacketIo> PacketIo for Generated<I> {
         self.inner.wait(timeout)
     }
 
+    fn missed(&self, port: crate::PortId) -> u64 {
+        self.inner.missed(port)
+    }
+
     fn is_ended(&self) -> bool {
         self.inner.is_ended()
     }

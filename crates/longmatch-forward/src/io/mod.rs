@@ -54,6 +54,11 @@ pub trait PacketIo {
     /// If the queues cannot be waited for.
     fn wait(&mut self, timeout: Duration) -> io::Result<()>;
 
+    /// Frames that arrived at a port and were dropped, since the thread did not receive them in time.
+    fn missed(&self, _port: PortId) -> u64 {
+        0
+    }
+
     /// Whether the input is exhausted.
     fn is_ended(&self) -> bool {
         false

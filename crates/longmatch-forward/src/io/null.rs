@@ -28,7 +28,7 @@ const LINE: usize = 64;
 /// let batch = io.receive(32)?;
 /// assert_eq!((batch.len, io.frame(0).len()), (32, 60));
 /// let (fates, mut tally) = ([Fate::Stop(Cause::NotIp); 32], Tally::default());
-/// fates.iter().for_each(|&fate| tally.count(fate));
+/// fates.iter().for_each(|&fate| tally.count(batch.port, 60, fate));
 /// io.dispatch(&fates, &mut tally)?;
 /// assert_eq!(io.receive(32)?.port.index(), 1);
 /// # Ok::<(), std::io::Error>(())

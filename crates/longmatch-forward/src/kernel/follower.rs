@@ -10,6 +10,7 @@ use longmatch::{Answers, IpPrefix, Table, TableReader, TableSpec, TableWriter};
 use super::KernelError;
 use super::event::Event;
 use super::facts::{Facts, State, Time};
+use super::found::FoundRoute;
 use super::socket::{Changes, Dump, DumpEnd, Dumps, Received, Socket};
 use crate::target::{Port, Target};
 
@@ -150,6 +151,12 @@ impl Follower {
     /// The prefixes of the table and their targets, in order.
     pub fn targets(&self) -> impl Iterator<Item = (IpPrefix, &Target)> {
         self.writer.iter()
+    }
+
+    /// The route by which the table forwards packets to an address; `None` if it has none. O(neighbours) for each hop.
+    pub fn route(&self, addr: IpAddr) -> Option<FoundRoute> {
+        let (prefix, target) = self.writer.cover(IpPrefix::host(addr)).last()?;
+        Some(self.facts.found(prefix, target))
     }
 
     /// Whether the table may differ from the kernel's state until the next resync.

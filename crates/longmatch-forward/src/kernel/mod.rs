@@ -61,6 +61,7 @@ mod decode;
 mod event;
 mod facts;
 mod follower;
+mod found;
 mod neighbours;
 mod ports;
 mod routes;
@@ -77,6 +78,7 @@ pub use event::{
 };
 pub use facts::Facts;
 pub use follower::{Counts, Followed, Follower};
+pub use found::{FoundHop, FoundRoute};
 pub use ports::{index, ports};
 
 use std::{fmt, io};

@@ -38,6 +38,13 @@ impl Neighbours {
         neighbour
     }
 
+    /// The key of a neighbour. O(neighbours).
+    pub fn key(&self, neighbour: &Arc<Neighbour>) -> Option<NeighbourKey> {
+        let used = self.used.borrow();
+        let is_it = |weak: &Weak<Neighbour>| std::ptr::eq(weak.as_ptr(), Arc::as_ptr(neighbour));
+        used.by_key.iter().find(|(_, weak)| is_it(weak)).map(|(key, _)| *key)
+    }
+
     /// Makes the next packet for a neighbour go to the kernel.
     pub fn ask(&self, key: NeighbourKey) {
         if let Some(neighbour) = self.used.borrow().by_key.get(&key).and_then(Weak::upgrade) {

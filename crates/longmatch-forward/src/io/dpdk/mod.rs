@@ -39,7 +39,7 @@
 //!     let mut tally = Tally::default();
 //!     let batch = io.receive(32)?;
 //!     let fates = vec![Fate::Stop(Cause::NotIp); batch.len];
-//!     fates.iter().for_each(|&fate| tally.count(fate));
+//!     fates.iter().for_each(|&fate| tally.count(batch.port, 60, fate));
 //!     io.dispatch(&fates, &mut tally)?;
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())

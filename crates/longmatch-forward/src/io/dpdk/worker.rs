@@ -127,7 +127,7 @@ impl DpdkIo {
     }
 
     /// Sends what is staged for the device at this place of the list; returns how many frames, the
-    /// last ones, found no place in its queue.
+    /// first ones, found a place in its queue. The caller removes the lengths.
     fn transmit(&mut self, place: usize) -> usize {
         let (device, staged) = (&self.devices.list[place], &mut self.transmit[place]);
         // At most `MAX_BATCH`, since each received frame is staged once.
@@ -146,8 +146,7 @@ impl DpdkIo {
         };
         // The shim has freed the others.
         staged.buffers.clear();
-        staged.lengths.clear();
-        usize::from(count.saturating_sub(sent))
+        sent.min(count).into()
     }
 
     /// Sends the kernel's packets, if any, by the ports to which they belong.
@@ -161,15 +160,17 @@ impl DpdkIo {
             staged.lengths.extend_from_slice(&self.lengths[..len]);
             // Packets that find no place are lost, as the kernel expects of an interface.
             self.transmit(place - self.devices.ports);
+            self.transmit[place - self.devices.ports].lengths.clear();
         }
     }
 
     /// Sends what is staged for the kernel, of the batch's port.
     fn transmit_to_kernel(&mut self, tally: &mut Tally) {
-        let unsent = self.transmit(self.devices.ports + self.port);
-        let sent = self.causes.len().saturating_sub(unsent);
-        for cause in self.causes.drain(..).skip(sent) {
-            tally.recount(Fate::Stop(cause), Cause::KernelFull);
+        let place = self.devices.ports + self.port;
+        let sent = self.transmit(place);
+        let staged = self.causes.drain(..).zip(self.transmit[place].lengths.drain(..));
+        for (cause, len) in staged.skip(sent) {
+            tally.recount(Fate::Stop(cause), len.into(), Cause::KernelFull);
         }
     }
 
@@ -242,7 +243,7 @@ impl PacketIo for DpdkIo {
                     if let Some(staged) = ports.get_mut(port.index()) {
                         staged.push(buffer, len.min(received));
                     } else {
-                        tally.recount(fate, Cause::TransmitFull);
+                        tally.recount(fate, received.into(), Cause::TransmitFull);
                         self.free.push(buffer);
                     }
                 }
@@ -265,9 +266,9 @@ impl PacketIo for DpdkIo {
             if self.transmit[place].buffers.is_empty() {
                 continue;
             }
-            let fate = Fate::Transmit { port: PortId(place as u16), len: 0 };
-            for _ in 0..self.transmit(place) {
-                tally.recount(fate, Cause::TransmitFull);
+            let (port, sent) = (PortId(place as u16), self.transmit(place));
+            for len in self.transmit[place].lengths.drain(..).skip(sent) {
+                tally.recount(Fate::Transmit { port, len }, 0, Cause::TransmitFull);
             }
         }
         Ok(())

@@ -46,15 +46,6 @@ impl XdpIo {
         Self { queues, batch, next: 0, tun, umem }
     }
 
-    /// Frames that arrived and that the kernel dropped, since the thread did not receive them in
-    /// time.
-    ///
-    /// # Errors
-    /// If the kernel does not tell.
-    pub fn missed(&self) -> io::Result<u64> {
-        self.queues.iter().map(Queue::missed).sum()
-    }
-
     /// Gives the kernel frames to receive into.
     pub(super) fn refill(&mut self) -> io::Result<()> {
         for queue in &mut self.queues {
@@ -163,9 +154,9 @@ impl PacketIo for XdpIo {
         // again.
         let mut frames = std::mem::take(&mut self.batch.frames);
         for (place, frame) in frames.drain(..).enumerate() {
-            let fate = fates.get(place);
+            let (fate, bytes) = (fates.get(place), frame.len());
             match (self.consume(frame, fate), fate) {
-                (Ok(Some(cause)), Some(&fate)) => tally.recount(fate, cause),
+                (Ok(Some(cause)), Some(&fate)) => tally.recount(fate, bytes, cause),
                 (Ok(_), _) => {}
                 (Err(error), _) => result = Err(error),
             }
@@ -178,6 +169,10 @@ impl PacketIo for XdpIo {
             result = result.and(flushed);
         }
         result
+    }
+
+    fn missed(&self, port: PortId) -> u64 {
+        self.queues.get(port.index()).and_then(|queue| queue.missed().ok()).unwrap_or(0)
     }
 
     fn wait(&mut self, timeout: Duration) -> io::Result<()> {
