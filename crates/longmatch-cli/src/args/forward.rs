@@ -1,8 +1,9 @@
 //! The arguments of `longmatch forward`.
 
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use longmatch::{EngineKind, EngineSpec, Ipv4, Ipv6, TableSpec};
 use longmatch_forward::MAX_BATCH;
 
@@ -13,7 +14,12 @@ use crate::error::CliError;
 
 /// `longmatch forward`.
 #[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct ForwardArgs {
+    /// A question to a running forwarder.
+    #[command(subcommand)]
+    pub question: Option<ForwardQuestion>,
+
     /// Forward between these interfaces; may be repeated
     ///
     /// xdp   interfaces of the kernel: eth0
@@ -134,7 +140,68 @@ pub struct ForwardArgs {
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<f64>,
 
+    /// Serve metrics for Prometheus at http://ADDR:PORT/metrics
+    ///
+    /// Name an address that only those reach who may see the counts, such as 127.0.0.1:9470.
+    #[arg(long, value_name = "ADDR:PORT", verbatim_doc_comment)]
+    pub metrics: Option<SocketAddr>,
+
+    /// Name of the control socket, by which other processes ask this one
+    ///
+    /// A Unix socket in the abstract namespace, which belongs to the network namespace. Two
+    /// forwarders of one namespace need two names. [default: longmatch-forward]
+    #[arg(long, value_name = "NAME", verbatim_doc_comment)]
+    pub control: Option<String>,
+
+    /// Take the interfaces over from the forwarder that has the control socket
+    ///
+    /// It goes on until the routes are read here, and then ends. The kernel forwards meanwhile.
+    /// Without a running forwarder the option has no effect.
+    #[arg(long, verbatim_doc_comment)]
+    pub take_over: bool,
+
     /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The control socket's name without the option.
+const CONTROL: &str = "longmatch-forward";
+
+/// A question to a running forwarder.
+#[derive(Subcommand, Debug)]
+pub enum ForwardQuestion {
+    /// Ask a running forwarder for its routes
+    Route(RouteArgs),
+}
+
+/// `longmatch forward route`.
+#[derive(Args, Debug)]
+pub struct RouteArgs {
+    /// The question.
+    #[command(subcommand)]
+    pub question: RouteQuestion,
+}
+
+/// Questions about routes.
+#[derive(Subcommand, Debug)]
+pub enum RouteQuestion {
+    /// Print the route of an address: prefix, next hops, neighbours and what was sent to them
+    Get(RouteGetArgs),
+}
+
+/// `longmatch forward route get`.
+#[derive(Args, Debug)]
+pub struct RouteGetArgs {
+    /// Addresses
+    #[arg(required = true, value_name = "ADDR")]
+    pub addrs: Vec<IpAddr>,
+
+    /// Name of the control socket
+    #[arg(long, value_name = "NAME", default_value = CONTROL)]
+    pub control: String,
+
+    /// Print one JSON object for each address
     #[arg(long)]
     pub json: bool,
 }
@@ -171,6 +238,11 @@ pub enum XdpMode {
 }
 
 impl ForwardArgs {
+    /// Returns the name of the control socket.
+    pub fn control_name(&self) -> &str {
+        self.control.as_deref().unwrap_or(CONTROL)
+    }
+
     /// Returns the engines of both families.
     ///
     /// # Errors

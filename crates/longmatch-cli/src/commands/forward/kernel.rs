@@ -1,17 +1,20 @@
 //! The kernel's routes while others forward by them.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use longmatch::TableReader;
 use longmatch_forward::kernel::{
-    Followed, Follower, KernelError, bypassed, flow_fields, index, ports,
+    Followed, Follower, FoundHop, KernelError, bypassed, flow_fields, index, ports,
 };
 use longmatch_forward::packet::FlowFields;
 use longmatch_forward::{Port, Target};
+use serde_json::{Value, json};
 
-use super::{News, Supervise, print};
+use super::counts::RouteCounts;
+use super::{News, Supervise};
 use crate::args::{Bypass, ForwardArgs};
 use crate::error::CliError;
 use crate::output::warn;
@@ -113,6 +116,8 @@ pub(super) struct KernelRoutes<C> {
     /// The interfaces, if they may come and go.
     interfaces: Option<Interfaces>,
     fields: FlowFields,
+    /// The work so far.
+    followed: Followed,
     /// The last warning, which is not repeated.
     warned: Option<String>,
 }
@@ -120,7 +125,8 @@ pub(super) struct KernelRoutes<C> {
 impl<C: FnMut(&Follower) -> Option<String>> KernelRoutes<C> {
     pub(super) fn new(follower: Follower, interfaces: Option<Interfaces>, mut changed: C) -> Self {
         changed(&follower).iter().for_each(warn);
-        Self { follower, changed, interfaces, fields: flow_fields(), warned: None }
+        let followed = Followed::default();
+        Self { follower, changed, interfaces, fields: flow_fields(), followed, warned: None }
     }
 
     pub(super) fn reader(&self) -> TableReader<Target> {
@@ -132,7 +138,8 @@ impl<C: FnMut(&Follower) -> Option<String>> Supervise for KernelRoutes<C> {
     fn follow(&mut self, timeout: Duration) -> Result<News, CliError> {
         match self.follower.follow(timeout) {
             Ok(Followed { messages: 0, resyncs: 0, .. }) => {}
-            Ok(_) => {
+            Ok(followed) => {
+                self.followed.add(&followed);
                 self.warned = None;
                 return Ok((self.changed)(&self.follower).map_or(News::None, News::Warning));
             }
@@ -165,8 +172,55 @@ impl<C: FnMut(&Follower) -> Option<String>> Supervise for KernelRoutes<C> {
         self.fields
     }
 
-    fn routes(&self) -> String {
+    fn routes(&self) -> RouteCounts {
         let counts = self.follower.counts();
-        print::routes(counts.ipv4, counts.ipv6)
+        let Followed { messages, losses, resyncs, .. } = self.followed;
+        RouteCounts {
+            ipv4: counts.ipv4,
+            ipv6: counts.ipv6,
+            next_hops: counts.next_hops,
+            neighbours: counts.neighbours,
+            messages,
+            losses,
+            resyncs,
+        }
     }
+
+    fn route(&self, addr: IpAddr) -> Value {
+        let Some(route) = self.follower.route(addr) else {
+            return json!({ "address": addr, "prefix": null, "target": "none", "next_hops": [] });
+        };
+        let target = match route.target {
+            Target::Group(_) => "next hops",
+            Target::OnLink => "on a link; the kernel asks for the Ethernet address",
+            Target::Local => "an address of this machine",
+            Target::Kernel => "the kernel",
+            Target::Blackhole => "blackhole",
+        };
+        let next_hops: Vec<_> = route.hops.iter().map(next_hop).collect();
+        json!({
+            "address": addr,
+            "prefix": route.prefix.to_string(),
+            "target": target,
+            "next_hops": next_hops,
+        })
+    }
+}
+
+fn next_hop(FoundHop { gateway, is_stale, hop }: &FoundHop) -> Value {
+    let (mac, sent) = (hop.neighbour.mac(), hop.neighbour.sent());
+    let state = match (mac, is_stale) {
+        (None, _) => "unresolved",
+        (Some(_), true) => "stale",
+        (Some(_), false) => "known",
+    };
+    json!({
+        "gateway": gateway,
+        "port": hop.port.name,
+        "ethernet_address": mac.map(|mac| mac.to_string()),
+        "state": state,
+        "weight": hop.weight,
+        "packets": sent.packets,
+        "bytes": sent.bytes,
+    })
 }

@@ -4,37 +4,48 @@
 mod dpdk;
 #[cfg(any(all(target_os = "linux", target_pointer_width = "64"), feature = "dpdk"))]
 mod kernel;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod control;
+mod counts;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod metrics;
 mod output;
 mod pcap;
 mod print;
+mod service;
+mod session;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod xdp;
 
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
-use std::{io, process};
+use std::time::Duration;
 
 use longmatch::{NextHopId, TableReader, TableWriter};
 use longmatch_forward::io::PacketIo;
 use longmatch_forward::packet::FlowFields;
-use longmatch_forward::{Control, Port, Tally, Target, run as forward, spread};
+use longmatch_forward::{Port, Target, spread};
+use serde_json::{Value, json};
 
-use self::output::Output;
-use crate::args::{ForwardArgs, Io};
+use self::counts::RouteCounts;
+use self::service::Service;
+use self::session::{Ended, Session};
+use crate::args::{ForwardArgs, ForwardQuestion, Io};
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+use crate::args::{RouteArgs, RouteQuestion};
 use crate::error::{CliError, Outcome, Status};
 use crate::families::Families;
 use crate::input::Routes;
-
-/// The longest time without a look at the routes, the clock and the signals.
-const STEP: Duration = Duration::from_millis(50);
 
 /// Runs the command.
 ///
 /// # Errors
 /// If an interface, a capture or the routes cannot be used.
 pub fn run(args: &ForwardArgs) -> Outcome {
+    if let Some(question) = &args.question {
+        return ask(question);
+    }
     if args.kernel_capture.is_some() && args.io != Io::Pcap {
         return Err(CliError::new("--kernel-capture needs --io pcap"));
     }
@@ -43,6 +54,17 @@ pub fn run(args: &ForwardArgs) -> Outcome {
     }
     if !args.tap.is_empty() && args.io != Io::Dpdk {
         return Err(CliError::new("--tap needs --io dpdk"));
+    }
+    if args.io != Io::Xdp {
+        for (given, option) in [
+            (args.metrics.is_some(), "--metrics"),
+            (args.take_over, "--take-over"),
+            (args.control.is_some(), "--control"),
+        ] {
+            if given {
+                return Err(CliError::new(format!("{option} needs --io xdp")));
+            }
+        }
     }
     if args.io == Io::Xdp && args.routes.table.is_some() {
         return Err(CliError::new(
@@ -68,6 +90,18 @@ pub fn run(args: &ForwardArgs) -> Outcome {
         Io::Dpdk => return Err(no_dpdk()),
     }
     Ok(Status::Ok)
+}
+
+/// Asks a running forwarder.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+fn ask(question: &ForwardQuestion) -> Outcome {
+    let ForwardQuestion::Route(RouteArgs { question: RouteQuestion::Get(args) }) = question;
+    control::route_get(args)
+}
+
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+fn ask(_: &ForwardQuestion) -> Outcome {
+    Err(CliError::new("forwarders between interfaces of the kernel exist on 64-bit Linux only"))
 }
 
 #[cfg(not(feature = "dpdk"))]
@@ -103,8 +137,13 @@ trait Supervise {
         FlowFields::default()
     }
 
-    /// The numbers of routes and neighbours, for a line of counts.
-    fn routes(&self) -> String;
+    /// The numbers of routes and neighbours.
+    fn routes(&self) -> RouteCounts;
+
+    /// The route of an address, for people.
+    fn route(&self, addr: IpAddr) -> Value {
+        json!({ "address": addr, "error": "the routes of files are not shown" })
+    }
 }
 
 /// A table that does not change.
@@ -116,8 +155,9 @@ impl Supervise for Unchanged {
         Ok(News::None)
     }
 
-    fn routes(&self) -> String {
-        print::routes(self.0.ipv4().len(), self.0.ipv6().len())
+    fn routes(&self) -> RouteCounts {
+        let (ipv4, ipv6) = (self.0.ipv4().len(), self.0.ipv6().len());
+        RouteCounts { ipv4, ipv6, ..RouteCounts::default() }
     }
 }
 
@@ -130,161 +170,11 @@ fn forward_all<I: PacketIo + Send>(
     reader: &TableReader<Target>,
     routes: &mut impl Supervise,
 ) -> Result<(), CliError> {
-    let mut session = Session::new(args)?;
+    let mut session = Session::new(args, Service::new(args)?)?;
     match session.forward(workers, ports, reader, routes)? {
         Ended::Again(reason) => Err(CliError::input("forwarding", reason)),
-        Ended::Done => session.end(),
+        Ended::Done | Ended::TakenOver(_) => session.end(),
     }
-}
-
-/// The reason why threads have ended.
-enum Ended {
-    /// A signal, the end of the packets or of the time.
-    Done,
-    /// Interfaces have gone or come: they must be opened anew.
-    Again(String),
-}
-
-/// Forwarding from the first packet to the last, though interfaces come and go.
-struct Session<'a> {
-    args: &'a ForwardArgs,
-    signal: Arc<AtomicBool>,
-    end: Option<Instant>,
-    output: Output,
-    /// The counts of all threads that have ended.
-    tally: Tally,
-    /// The last description of the routes.
-    routes: String,
-}
-
-impl<'a> Session<'a> {
-    /// # Errors
-    /// If there is no thread left for the output.
-    fn new(args: &'a ForwardArgs) -> Result<Self, CliError> {
-        let (signal, output) = (signals()?, Output::new(args)?);
-        let end = args.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
-        Ok(Self { args, signal, end, output, tally: Tally::default(), routes: String::new() })
-    }
-
-    /// Whether a signal or the time ends it.
-    fn has_ended(&self) -> bool {
-        let is_late = self.end.is_some_and(|end| Instant::now() >= end);
-        self.signal.load(Ordering::Relaxed) || self.output.has_ended() || is_late
-    }
-
-    /// Forwards with a thread for each of `workers`.
-    fn forward<I: PacketIo + Send>(
-        &mut self,
-        workers: &mut [I],
-        ports: &[Arc<Port>],
-        reader: &TableReader<Target>,
-        routes: &mut impl Supervise,
-    ) -> Result<Ended, CliError> {
-        let (control, batch) = (Control::new(workers.len()), self.args.batch);
-        let ended = thread::scope(|scope| {
-            let control = &control;
-            let mut threads = Vec::new();
-            for (number, io) in workers.iter_mut().enumerate() {
-                let mut reader = reader.clone();
-                let work = move || forward(io, &mut reader, ports, batch, control, number);
-                let name = format!("forward-{number}");
-                match thread::Builder::new().name(name).spawn_scoped(scope, work) {
-                    Ok(thread) => threads.push(thread),
-                    Err(error) => {
-                        control.stop();
-                        let threads = format!("--threads {}", self.args.threads);
-                        return Err(CliError::input(threads, error));
-                    }
-                }
-            }
-            let all_ended = || threads.iter().all(thread::ScopedJoinHandle::is_finished);
-            let watched = self.watch(control, all_ended, routes);
-            control.stop();
-            if self.signal.load(Ordering::Relaxed) {
-                end_soon();
-            }
-            let mut ended = watched?;
-            for thread in threads {
-                let result =
-                    thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")));
-                match result {
-                    Err(error) if is_gone(&error) => {
-                        ended = Ended::Again(format!(
-                            "a device is gone ({error}): all are opened anew"
-                        ));
-                    }
-                    result => result.map_err(|error| CliError::input("forwarding", error))?,
-                }
-            }
-            Ok(ended)
-        });
-        self.tally.add(&control.tally());
-        self.routes = routes.routes();
-        ended
-    }
-
-    /// Follows the routes and prints counts until the end.
-    fn watch(
-        &mut self,
-        control: &Control,
-        all_ended: impl Fn() -> bool,
-        routes: &mut impl Supervise,
-    ) -> Result<Ended, CliError> {
-        while !self.has_ended() && !all_ended() {
-            let next = self.end.map_or(self.output.next(), |end| self.output.next().min(end));
-            let timeout = next.saturating_duration_since(Instant::now()).min(STEP);
-            control.set_flow_fields(routes.flow_fields());
-            match routes.follow(timeout)? {
-                News::None => {}
-                News::Warning(text) => self.output.warn(text),
-                News::Close(reason) => return Ok(Ended::Again(reason)),
-            }
-            if Instant::now() >= self.output.next() {
-                let mut tally = self.tally.clone();
-                tally.add(&control.tally());
-                self.output.interval(tally, routes.routes());
-            }
-        }
-        Ok(Ended::Done)
-    }
-
-    /// Prints the counts of all packets.
-    fn end(self) -> Result<(), CliError> {
-        self.output.end(self.tally, self.routes)
-    }
-}
-
-/// Whether an error says that an interface or the device to the kernel is gone.
-fn is_gone(error: &io::Error) -> bool {
-    #[cfg(target_os = "linux")]
-    const GONE: [rustix::io::Errno; 4] = {
-        use rustix::io::Errno;
-        [Errno::BADFD, Errno::NODEV, Errno::NXIO, Errno::NETDOWN]
-    };
-    #[cfg(not(target_os = "linux"))]
-    const GONE: [rustix::io::Errno; 0] = [];
-    GONE.iter().any(|code| error.raw_os_error() == Some(code.raw_os_error()))
-}
-
-/// Ends the process though a thread waits for a reader of its output that does not read.
-fn end_soon() {
-    /// The other threads end within a fraction of it.
-    const PATIENCE: Duration = Duration::from_millis(900);
-    thread::spawn(|| {
-        thread::sleep(PATIENCE);
-        process::exit(2);
-    });
-}
-
-/// A flag that SIGINT and SIGTERM set.
-fn signals() -> Result<Arc<AtomicBool>, CliError> {
-    let flag = Arc::new(AtomicBool::new(false));
-    #[cfg(unix)]
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        let registered = signal_hook::flag::register(signal, flag.clone());
-        registered.map_err(|error| CliError::input("signals", error))?;
-    }
-    Ok(flag)
 }
 
 /// Compiles the routes of the command line for these ports.

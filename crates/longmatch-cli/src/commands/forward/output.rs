@@ -4,9 +4,8 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use longmatch_forward::Tally;
-
-use super::print::{Printer, Sample};
+use super::counts::Sample;
+use super::print::Printer;
 use crate::args::ForwardArgs;
 use crate::error::CliError;
 use crate::output::warn;
@@ -17,8 +16,8 @@ const WAITING: usize = 4;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 enum Item {
-    Interval(Sample),
-    End(Sample),
+    Interval(Box<Sample>),
+    End(Box<Sample>),
     Warning(String),
 }
 
@@ -36,12 +35,11 @@ impl Output {
     /// If the system has no thread left.
     pub(super) fn new(args: &ForwardArgs) -> Result<Self, CliError> {
         let (sender, items) = sync_channel(WAITING);
-        let (json, interval, now) =
-            (args.json, Duration::from_secs_f64(args.interval), Instant::now());
-        let write = move || write(Printer::new(json, now), &items);
+        let (json, interval) = (args.json, Duration::from_secs_f64(args.interval));
+        let write = move || write(Printer::new(json), &items);
         let thread = thread::Builder::new().name("output".to_owned()).spawn(write);
         let thread = thread.map_err(|error| CliError::input("a thread for the output", error))?;
-        Ok(Self { sender, thread, interval, last: now, left_out: 0 })
+        Ok(Self { sender, thread, interval, last: Instant::now(), left_out: 0 })
     }
 
     /// Writes a warning, unless earlier lines are not read.
@@ -59,25 +57,25 @@ impl Output {
         self.thread.is_finished()
     }
 
-    /// Writes the rates since the last line, or counts the line as left out.
-    pub(super) fn interval(&mut self, tally: Tally, routes: String) {
-        self.last = Instant::now();
-        let sample = self.sample(tally, routes);
-        if let Err(TrySendError::Full(_)) = self.sender.try_send(Item::Interval(sample)) {
-            self.left_out += 1;
-        }
+    /// Lines that were not written, because earlier ones were not read.
+    pub(super) fn left_out(&self) -> u64 {
+        self.left_out
     }
 
-    fn sample(&self, tally: Tally, routes: String) -> Sample {
-        Sample { at: Instant::now(), tally, routes, left_out: self.left_out }
+    /// Writes the rates since the last line, or counts the line as left out.
+    pub(super) fn interval(&mut self, sample: Sample) {
+        self.last = Instant::now();
+        if let Err(TrySendError::Full(_)) = self.sender.try_send(Item::Interval(sample.into())) {
+            self.left_out += 1;
+        }
     }
 
     /// Writes the counts of all packets, if they are read soon.
     ///
     /// # Errors
     /// If standard output cannot be written.
-    pub(super) fn end(self, tally: Tally, routes: String) -> Result<(), CliError> {
-        let mut item = Item::End(self.sample(tally, routes));
+    pub(super) fn end(self, sample: Sample) -> Result<(), CliError> {
+        let mut item = Item::End(sample.into());
         let until = Instant::now() + PATIENCE;
         while let Err(TrySendError::Full(full)) = self.sender.try_send(item) {
             item = full;

@@ -1,48 +1,74 @@
 //! Forwarding between interfaces of the kernel, by its routes.
 
 use std::sync::Arc;
-use std::thread;
 
 use longmatch_forward::Port;
-use longmatch_forward::io::xdp::{Xdp, XdpMode, XdpOptions};
+use longmatch_forward::io::xdp::{ReleasedLink, Xdp, XdpIo, XdpMode, XdpOptions};
 use longmatch_forward::kernel::{Follower, ports};
 
+use super::control;
 use super::kernel::{self, Interfaces, KernelRoutes, objection};
-use super::{Ended, STEP, Session};
+use super::service::Service;
+use super::session::{Ended, Session};
 use crate::args::{self, ForwardArgs};
 use crate::error::CliError;
-use crate::output::{plural, warn};
+use crate::output::warn;
 
 /// Bytes of a frame for MTUs above that of Ethernet.
 const LARGE_FRAMES: u32 = 4096;
 
 pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
     // Each must be there at the beginning.
-    let mut open = ports(&args.interfaces).map_err(|error| unusable(&error))?;
+    let open = ports(&args.interfaces).map_err(|error| unusable(&error))?;
     if let Some(text) = objection(&open, &args.bypass)? {
         return Err(CliError::input("--interface", text));
     }
-    let mut started = None;
-    while let Ended::Again(reason) = forward_between(args, &open, &mut started)? {
-        let Some(session) = &mut started else { break };
-        session.output.warn(reason);
-        loop {
-            open = present(&args.interfaces);
-            let is_ready = !open.is_empty() && objection(&open, &args.bypass)?.is_none();
-            if is_ready || session.has_ended() {
-                break;
-            }
-            thread::sleep(STEP);
-        }
-        if session.has_ended() {
-            break;
-        }
+    let service = Service::new(args)?;
+    if !args.take_over {
+        service.open_control(args.control_name())?;
     }
-    started.map_or(Ok(()), Session::end)
+    let mut opened = Opened::new(args, open, || take_over(args, &service))?;
+    let mut session = Session::new(args, service)?;
+    while let Ended::Again(reason) = opened.forward(&mut session)? {
+        session.output.warn(reason);
+        let Some(open) = reopened(args, &mut session)? else { break };
+        opened = Opened::new(args, open, || Ok(Vec::new()))?;
+    }
+    session.end()
 }
 
 fn unusable(error: &dyn std::fmt::Display) -> CliError {
     CliError::input("--interface", error)
+}
+
+/// Takes the interfaces over from a running forwarder, and its control socket.
+fn take_over(args: &ForwardArgs, service: &Service) -> Result<Vec<ReleasedLink>, CliError> {
+    if !args.take_over {
+        return Ok(Vec::new());
+    }
+    let links = control::take_over(args.control_name())?;
+    service.open_control(args.control_name())?;
+    Ok(links)
+}
+
+/// Waits until interfaces can be opened. `None` at the end.
+fn reopened(
+    args: &ForwardArgs,
+    session: &mut Session<'_>,
+) -> Result<Option<Vec<Arc<Port>>>, CliError> {
+    loop {
+        let open = present(&args.interfaces);
+        if session.has_ended() {
+            return Ok(None);
+        }
+        if !open.is_empty() && objection(&open, &args.bypass)?.is_none() {
+            return Ok(Some(open));
+        }
+        if let Some(by) = session.pause() {
+            control::hand_over(&by, &[]);
+            return Ok(None);
+        }
+    }
 }
 
 /// The ports of the interfaces that can be opened.
@@ -51,53 +77,64 @@ fn present(names: &[String]) -> Vec<Arc<Port>> {
     ports(&names.cloned().collect::<Vec<_>>()).unwrap_or_default()
 }
 
-/// Forwards between these ports until the end, or until interfaces come or go. The session starts with the first packet.
-fn forward_between<'a>(
-    args: &'a ForwardArgs,
-    ports: &[Arc<Port>],
-    started: &mut Option<Session<'a>>,
-) -> Result<Ended, CliError> {
-    let mode = args.xdp_mode.into();
-    let mut options = XdpOptions { threads: args.threads, mode, ..XdpOptions::default() };
-    if ports.iter().any(|port| port.mtu() > options.largest_mtu()) {
-        options.frame_size = LARGE_FRAMES;
+/// Routes that are read, and interfaces that are open.
+struct Opened {
+    ports: Vec<Arc<Port>>,
+    follower: Follower,
+    xdp: Xdp,
+    workers: Vec<XdpIo>,
+    interfaces: Interfaces,
+}
+
+impl Opened {
+    /// Opens interfaces. `taken` gives links of another process.
+    fn new(
+        args: &ForwardArgs,
+        ports: Vec<Arc<Port>>,
+        taken: impl FnOnce() -> Result<Vec<ReleasedLink>, CliError>,
+    ) -> Result<Self, CliError> {
+        let mode = args.xdp_mode.into();
+        let mut options = XdpOptions { threads: args.threads, mode, ..XdpOptions::default() };
+        if ports.iter().any(|port| port.mtu() > options.largest_mtu()) {
+            options.frame_size = LARGE_FRAMES;
+        }
+        // A full table takes seconds, in which the kernel or the other process forwards.
+        let follower = kernel::read(args, &ports)?;
+        let xdp = Xdp::open_over(&ports, &options, taken()?);
+        let mut xdp = xdp.map_err(|error| unusable(&error))?;
+        xdp.warnings().iter().for_each(warn);
+        xdp.descriptions().iter().for_each(warn);
+        let (workers, interfaces) = (xdp.workers(), Interfaces::new(args, &ports));
+        Ok(Self { ports, follower, xdp, workers, interfaces })
     }
-    // A full table takes seconds, in which the kernel forwards.
-    let follower = kernel::read(args, ports)?;
-    let mut xdp = Xdp::open(ports, &options).map_err(|error| unusable(&error))?;
-    xdp.warnings().iter().for_each(warn);
-    xdp.descriptions().iter().for_each(warn);
-    let mut workers = xdp.workers();
-    let mut warned = false;
-    let keep_local = |follower: &Follower| {
-        let followed = xdp.follow_interfaces();
-        // No packet has a broadcast address for its source: the kernel drops those that have one.
-        let addresses = follower.local_addresses().chain(follower.broadcast_addresses());
-        let refused = xdp.set_local_addresses(addresses);
-        // The same addresses may be refused again and again.
-        let refused = refused.err().map(|error| error.to_string());
-        let refused =
-            refused.or_else(|| Some(format!("an interface's address: {}", followed.err()?)));
-        let warning = refused.filter(|_| !warned);
-        warned |= warning.is_some();
-        warning
-    };
-    let interfaces = Interfaces::new(args, ports);
-    let mut routes = KernelRoutes::new(follower, Some(interfaces), keep_local);
-    let reader = routes.reader();
-    let session = match started {
-        Some(session) => session,
-        None => started.insert(Session::new(args)?),
-    };
-    let result = session.forward(&mut workers, ports, &reader, &mut routes);
-    let missed: u64 = workers.iter().filter_map(|worker| worker.missed().ok()).sum();
-    if missed > 0 {
-        let missed = plural(missed, "packet");
-        warn(format_args!(
-            "{missed} arrived while the receive queues were full: use more --threads"
-        ));
+
+    /// Forwards until the end, or until interfaces come or go.
+    fn forward(self, session: &mut Session<'_>) -> Result<Ended, CliError> {
+        let Self { ports, follower, mut xdp, mut workers, interfaces } = self;
+        let mut warned = false;
+        let keep_local = |follower: &Follower| {
+            let followed = xdp.follow_interfaces();
+            // No packet has a broadcast address for its source: the kernel drops those that have one.
+            let addresses = follower.local_addresses().chain(follower.broadcast_addresses());
+            let refused = xdp.set_local_addresses(addresses);
+            // The same addresses may be refused again and again.
+            let refused = refused.err().map(|error| error.to_string());
+            let refused =
+                refused.or_else(|| Some(format!("an interface's address: {}", followed.err()?)));
+            let warning = refused.filter(|_| !warned);
+            warned |= warning.is_some();
+            warning
+        };
+        let mut routes = KernelRoutes::new(follower, Some(interfaces), keep_local);
+        let reader = routes.reader();
+        let ended = session.forward(&mut workers, &ports, &reader, &mut routes);
+        if let Ok(Ended::TakenOver(by)) = &ended {
+            drop(routes);
+            drop(workers);
+            control::hand_over(by, &xdp.release());
+        }
+        ended
     }
-    result
 }
 
 impl From<args::XdpMode> for XdpMode {
