@@ -235,7 +235,8 @@ impl Tally {
 }
 
 impl PortTally {
-    fn add(&mut self, other: &Self) {
+    /// Adds the counts of another tally.
+    pub fn add(&mut self, other: &Self) {
         self.received += other.received;
         self.sent += other.sent;
         self.missed += other.missed;

@@ -20,7 +20,7 @@ use rustix::net::{
 };
 use serde_json::{Value, json};
 
-use super::service::{Question, ask};
+use super::questions::{Question, ask};
 use crate::args::RouteGetArgs;
 use crate::error::{CliError, Outcome, Status};
 use crate::output::{Out, plural, thousands, warn};

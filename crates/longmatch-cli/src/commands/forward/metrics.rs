@@ -15,7 +15,7 @@ use prometheus_client::metrics::exemplar::Exemplar;
 use prometheus_client::registry::Registry;
 
 use super::counts::Sample;
-use super::service::{Question, ask};
+use super::questions::{Question, ask};
 use crate::error::CliError;
 
 /// Serves the metrics at an address, in a thread of its own.
@@ -134,7 +134,7 @@ impl Metrics {
 fn value(encoder: &mut MetricEncoder<'_>, kind: MetricType, value: u64) -> fmt::Result {
     match kind {
         MetricType::Gauge => encoder.encode_gauge(&value),
-        _ => encoder.encode_counter(&value, None::<&Exemplar<(), u64>>),
+        _ => encoder.encode_counter(&value, None::<&Exemplar<[(&str, &str); 0], u64>>),
     }
 }
 

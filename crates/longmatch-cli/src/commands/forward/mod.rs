@@ -12,6 +12,7 @@ mod metrics;
 mod output;
 mod pcap;
 mod print;
+mod questions;
 mod service;
 mod session;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use super::counts::{Counts, RouteCounts, Sample};
 use super::output::Output;
-use super::service::{Question, Service, TakeOver};
+use super::questions::{Question, TakeOver};
+use super::service::Service;
 use super::{News, Supervise};
 use crate::args::ForwardArgs;
 use crate::error::CliError;
@@ -131,20 +132,15 @@ impl<'a> Session<'a> {
                 News::Close(reason) => return Ok(Ended::Again(reason)),
             }
             self.service.beat(&control.batches());
-            let sample = |routes: &_, counts: &Counts| {
-                let mut counts = counts.clone();
-                counts.add(&control.tally(), ports);
-                self.sample(counts, routes)
-            };
             if Instant::now() >= self.output.next() {
-                let sample = sample(&routes.routes(), &self.counts);
+                let sample = self.sample(control, ports, routes.routes());
                 self.output.interval(sample);
             }
             while let Some(question) = self.service.question() {
                 match question {
                     Question::Route(addr, answer) => answer.give(routes.route(addr)),
                     Question::Counts(answer) => {
-                        answer.give(sample(&routes.routes(), &self.counts));
+                        answer.give(self.sample(control, ports, routes.routes()));
                     }
                     Question::TakeOver(by) => return Ok(Ended::TakenOver(by)),
                 }
@@ -153,9 +149,22 @@ impl<'a> Session<'a> {
         Ok(Ended::Done)
     }
 
-    fn sample(&self, counts: Counts, routes: &RouteCounts) -> Sample {
-        let (started, left_out) = (self.started, self.output.left_out());
-        Sample { started, at: Instant::now(), counts, routes: *routes, left_out }
+    /// The counts of this moment, with those of threads that forward between these ports.
+    fn sample(&self, control: &Control, ports: &[Arc<Port>], routes: RouteCounts) -> Sample {
+        let mut sample = Sample { routes, ..self.last_sample() };
+        sample.counts.add(&control.tally(), ports);
+        sample
+    }
+
+    /// The counts of the threads that have ended.
+    fn last_sample(&self) -> Sample {
+        Sample {
+            started: self.started,
+            at: Instant::now(),
+            counts: self.counts.clone(),
+            routes: self.routes,
+            left_out: self.output.left_out(),
+        }
     }
 
     /// Waits a moment while nothing is forwarded, and answers questions. Another process may take over.
@@ -165,9 +174,7 @@ impl<'a> Session<'a> {
         while let Some(question) = self.service.question() {
             match question {
                 Question::Route(_, answer) => answer.give(not_forwarding()),
-                Question::Counts(answer) => {
-                    answer.give(self.sample(self.counts.clone(), &self.routes));
-                }
+                Question::Counts(answer) => answer.give(self.last_sample()),
                 Question::TakeOver(by) => return Some(by),
             }
         }
@@ -176,7 +183,7 @@ impl<'a> Session<'a> {
 
     /// Prints the counts of all packets.
     pub(super) fn end(self) -> Result<(), CliError> {
-        let sample = self.sample(self.counts.clone(), &self.routes);
+        let sample = self.last_sample();
         self.output.end(sample)
     }
 }
