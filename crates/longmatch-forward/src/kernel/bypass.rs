@@ -203,7 +203,8 @@ fn settings(ports: &[Arc<Port>]) -> Vec<(Bypass, String)> {
         }
     }
     for family in ["ipv4", "ipv6"] {
-        if sysctl::number(&format!("{family}/fib_multipath_hash_policy")).is_some_and(|policy| policy > 1)
+        if sysctl::number(&format!("{family}/fib_multipath_hash_policy"))
+            .is_some_and(|policy| policy > 1)
         {
             let text = format!("net.{family}.fib_multipath_hash_policy is above 1");
             found.push((Bypass::Multipath, text));

@@ -49,6 +49,6 @@ impl Alive {
 }
 
 /// The time of the monotonic clock at the last tick of the kernel, as the programs see it.
-fn now() -> Duration {
+pub(super) fn now() -> Duration {
     clock_gettime(ClockId::MonotonicCoarse).try_into().unwrap_or_default()
 }

@@ -90,13 +90,11 @@ impl Attachment {
             bpf::load_program(&forwarding_program(&maps, clock, XDP_PASS).unwrap_or_default())
         };
         let program = load(COARSE_CLOCK).or_else(|_| load(CLOCK));
-        let program = program.map_err(|(source, log)| {
-            match source.kind() {
-                io::ErrorKind::PermissionDenied => {
-                    XdpError::Permission { action: "load an XDP program".into() }
-                }
-                _ => XdpError::Program { log, source },
+        let program = program.map_err(|(source, log)| match source.kind() {
+            io::ErrorKind::PermissionDenied => {
+                XdpError::Permission { action: "load an XDP program".into() }
             }
+            _ => XdpError::Program { log, source },
         })?;
         let (link, native, reason) = match take_over(&program, index, options.mode, links) {
             Some((link, native)) => (link, native, None),
@@ -104,8 +102,18 @@ impl Attachment {
         };
         let action = format!("set the Ethernet address of {name}");
         let (port, element, zero_copy) = (port.clone(), [0; 12], true);
-        let mut attachment =
-            Self { port, index, element, address, sockets, queues, native, zero_copy, reason, link };
+        let mut attachment = Self {
+            port,
+            index,
+            element,
+            address,
+            sockets,
+            queues,
+            native,
+            zero_copy,
+            reason,
+            link,
+        };
         attachment.follow().map_err(XdpError::at(action))?;
         Ok(attachment)
     }
@@ -296,5 +304,63 @@ fn while_released<T>(mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
             }
             result => return result,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::process::Command;
+
+    use rustix::net::{AddressFamily, SendFlags, SocketType, send, socket};
+
+    use super::*;
+    use crate::io::xdp::program::passing_program;
+
+    /// Attaches a program to the loopback interface by rtnetlink, as `ip` does.
+    fn attach_by_netlink(program: &OwnedFd) {
+        // struct nlmsghdr, struct ifinfomsg, IFLA_XDP with IFLA_XDP_FD and IFLA_XDP_FLAGS.
+        let descriptor = program.as_raw_fd() as u32;
+        let nested = [[8 | 1 << 16, descriptor], [8 | 3 << 16, 2]].concat();
+        let body = [&[0, 1, 0, 0, 20 | (43 | 0x8000) << 16], &nested[..]].concat();
+        let words = [&[52, 19 | 5 << 16, 1, 0], &body[..]].concat();
+        let bytes: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
+        let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
+        let socket = socket(family, kind, None).unwrap();
+        send(&socket, &bytes, SendFlags::empty()).unwrap();
+    }
+
+    /// Each of two kinds of programs is detached as the message says.
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn advice_about_other_programs_works() {
+        // SAFETY: a system call without pointers.
+        let unshared = unsafe { libc::unshare(libc::CLONE_NEWNET) };
+        if unshared != 0 || Command::new("ip").arg("-V").output().is_err() {
+            let _ = writeln!(
+                io::stderr(),
+                "skipped: advice_about_other_programs_works: no namespace, or no `ip`"
+            );
+            return;
+        }
+        // A new namespace has one interface, the loopback.
+        let attach = |program| attach(program, "lo", 1, XdpMode::Generic);
+        let detach = || {
+            let mut ip = Command::new("ip");
+            ip.args(["link", "set", "lo", "xdpgeneric", "off"]).output().unwrap().status.success()
+        };
+        let program = bpf::load_program(&passing_program()).unwrap();
+        let held = attach(&program).unwrap();
+        let error = attach(&program).unwrap_err().to_string();
+        assert!(
+            error.contains("`ip link set lo xdp off`") && error.contains("--take-over"),
+            "{error}"
+        );
+        assert!(!detach(), "a link was detached");
+        drop(held);
+        attach_by_netlink(&program);
+        assert!(matches!(attach(&program), Err(XdpError::OtherProgram { .. })));
+        assert!(detach());
+        attach(&program).unwrap();
     }
 }

@@ -14,7 +14,7 @@ const PROG_LOAD: libc::c_int = 5;
 const LINK_CREATE: libc::c_int = 28;
 const LINK_UPDATE: libc::c_int = 29;
 const LINK_DETACH: libc::c_int = 34;
-const MAP_TYPE_HASH: u32 = 1;
+pub(super) const MAP_TYPE_HASH: u32 = 1;
 const MAP_TYPE_ARRAY: u32 = 2;
 const MAP_TYPE_XSKMAP: u32 = 17;
 /// Memory of a hash map grows with its entries.
@@ -142,7 +142,8 @@ impl Map<4, 4> {
 }
 
 impl<const K: usize, const V: usize> Map<K, V> {
-    fn create(kind: u32, max_entries: u32, flags: u32) -> io::Result<Self> {
+    /// A map of this type of `linux/bpf.h`.
+    pub(super) fn create(kind: u32, max_entries: u32, flags: u32) -> io::Result<Self> {
         let mut arguments =
             MapCreate { kind, key_size: K as u32, value_size: V as u32, max_entries, flags };
         // SAFETY: the structure is that of the command, and has no pointers.

@@ -375,6 +375,15 @@ fn ipv6_keys(asm: &mut Assembler, pass: Label) {
     }
 }
 
+/// A program that passes everything to the kernel.
+#[cfg(test)]
+pub(super) fn passing_program() -> Vec<Instruction> {
+    let mut asm = Assembler::default();
+    asm.set(R0, XDP_PASS);
+    asm.exit();
+    asm.code
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -521,11 +530,13 @@ mod tests {
 
     #[test]
     fn the_kernel_keeps_its_packets_and_the_forwarder_gets_the_others() {
-        use crate::io::xdp::bpf::{Map, load_program, test::run};
-        use std::io::Write;
+        use crate::io::xdp::alive::now;
+        use crate::io::xdp::bpf::{MAP_TYPE_HASH, Map, load_program, test::run};
+        use std::{io::Write, time::Duration};
         let maps = Map::of_addresses(8)
-            .and_then(|local| Ok((local, Map::of_sockets(1)?, Map::of_ethernet_address()?)));
-        let (local, sockets, address) = match maps {
+            .and_then(|local| Ok((local, Map::of_sockets(1)?, Map::of_ethernet_address()?)))
+            .and_then(|maps| Ok((maps, Map::create(MAP_TYPE_HASH, 1, 0)?)));
+        let ((local, sockets, address), alive) = match maps {
             Ok(maps) => maps,
             Err(error) => {
                 let _ = writeln!(std::io::stderr(), "skipped: runs of the XDP program: {error}");
@@ -541,13 +552,32 @@ mod tests {
         let [g, h] = 60_u16.to_ne_bytes();
         address.insert([0; 4], [a, b, c, d, e, f, 0, 0, g, h, 0, 0]).unwrap();
         // The queue has no socket.
-        let code = forwarding_program(
-            address.descriptor(),
-            local.descriptor(),
-            sockets.descriptor(),
-            FORWARDER,
-        );
-        let program = load_program(&code.unwrap()).unwrap_or_else(|error| panic!("{error:?}"));
+        let maps = Maps {
+            address: address.descriptor(),
+            local: local.descriptor(),
+            alive: alive.descriptor(),
+            sockets: sockets.descriptor(),
+        };
+        let [program, other] = [COARSE_CLOCK, CLOCK].map(|clock| {
+            let code = forwarding_program(&maps, clock, FORWARDER).unwrap();
+            load_program(&code).unwrap_or_else(|error| panic!("{error:?}"))
+        });
+        // No queue of a thread, one whose thread stands still for a second, and one that has a second left.
+        let second = Duration::from_secs(1);
+        let times = [None, Some(now() - second), Some(now() + second)];
+        for (time, expected) in times.into_iter().zip([XDP_PASS, XDP_PASS, FORWARDER]) {
+            if let Some(time) = time {
+                alive.insert([0; 4], (time.as_nanos() as u64).to_ne_bytes()).unwrap();
+            }
+            for program in [&program, &other] {
+                assert_eq!(
+                    run(program, &ipv4([10, 0, 0, 2])).unwrap(),
+                    expected as u32,
+                    "{time:?}"
+                );
+            }
+        }
+        alive.insert([0; 4], u64::MAX.to_ne_bytes()).unwrap();
         for (frame, kernel) in frames() {
             let expected = if kernel { XDP_PASS } else { FORWARDER };
             assert_eq!(run(&program, &frame).unwrap(), expected as u32, "{frame:02x?}");
