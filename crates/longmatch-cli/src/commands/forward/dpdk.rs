@@ -26,7 +26,7 @@ pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
         let reader = routes.0.reader();
         return forward_each(args, workers, &ports, &reader, &mut routes);
     }
-    let mut routes = KernelRoutes::new(kernel::read(args, &ports)?, None, |_| None);
+    let mut routes = KernelRoutes::new(kernel::read(args, &ports)?, None, |_| None, || ());
     let reader = routes.reader();
     forward_each(args, workers, &ports, &reader, &mut routes)
 }

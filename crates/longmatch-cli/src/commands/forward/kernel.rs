@@ -106,10 +106,11 @@ pub(super) fn read(args: &ForwardArgs, ports: &[Arc<Port>]) -> Result<Follower, 
     follower.map_err(|error| CliError::input("--interface", error))
 }
 
-/// Follows the kernel's routes; `changed` runs after changes, and returns a warning.
-pub(super) struct KernelRoutes<C> {
+/// Follows the kernel's routes; `changed` runs after changes, and returns a warning; `closed` leaves packets to the kernel.
+pub(super) struct KernelRoutes<C, D> {
     follower: Follower,
     changed: C,
+    closed: D,
     /// The interfaces, if they may come and go.
     interfaces: Option<Interfaces>,
     fields: FlowFields,
@@ -117,10 +118,15 @@ pub(super) struct KernelRoutes<C> {
     warned: Option<String>,
 }
 
-impl<C: FnMut(&Follower) -> Option<String>> KernelRoutes<C> {
-    pub(super) fn new(follower: Follower, interfaces: Option<Interfaces>, mut changed: C) -> Self {
+impl<C: FnMut(&Follower) -> Option<String>, D: FnMut()> KernelRoutes<C, D> {
+    pub(super) fn new(
+        follower: Follower,
+        interfaces: Option<Interfaces>,
+        mut changed: C,
+        closed: D,
+    ) -> Self {
         changed(&follower).iter().for_each(warn);
-        Self { follower, changed, interfaces, fields: flow_fields(), warned: None }
+        Self { follower, changed, closed, interfaces, fields: flow_fields(), warned: None }
     }
 
     pub(super) fn reader(&self) -> TableReader<Target> {
@@ -128,7 +134,7 @@ impl<C: FnMut(&Follower) -> Option<String>> KernelRoutes<C> {
     }
 }
 
-impl<C: FnMut(&Follower) -> Option<String>> Supervise for KernelRoutes<C> {
+impl<C: FnMut(&Follower) -> Option<String>, D: FnMut()> Supervise for KernelRoutes<C, D> {
     fn follow(&mut self, timeout: Duration) -> Result<News, CliError> {
         match self.follower.follow(timeout) {
             Ok(Followed { messages: 0, resyncs: 0, .. }) => {}
@@ -163,6 +169,10 @@ impl<C: FnMut(&Follower) -> Option<String>> Supervise for KernelRoutes<C> {
 
     fn flow_fields(&self) -> FlowFields {
         self.fields
+    }
+
+    fn close(&mut self) {
+        (self.closed)();
     }
 
     fn routes(&self) -> String {

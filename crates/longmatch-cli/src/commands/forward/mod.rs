@@ -103,6 +103,9 @@ trait Supervise {
         FlowFields::default()
     }
 
+    /// Leaves all packets that arrive from now on to the kernel.
+    fn close(&mut self) {}
+
     /// The numbers of routes and neighbours, for a line of counts.
     fn routes(&self) -> String;
 }
@@ -199,6 +202,8 @@ impl<'a> Session<'a> {
             }
             let all_ended = || threads.iter().all(thread::ScopedJoinHandle::is_finished);
             let watched = self.watch(control, all_ended, routes);
+            // First, so that the threads end with the last packet.
+            routes.close();
             control.stop();
             if self.signal.load(Ordering::Relaxed) {
                 end_soon();

@@ -1,5 +1,6 @@
 //! Forwarding between interfaces of the kernel, by its routes.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::thread;
 
@@ -68,8 +69,10 @@ fn forward_between<'a>(
     xdp.warnings().iter().for_each(warn);
     xdp.descriptions().iter().for_each(warn);
     let mut workers = xdp.workers();
+    let xdp = RefCell::new(xdp);
     let mut warned = false;
     let keep_local = |follower: &Follower| {
+        let mut xdp = xdp.borrow_mut();
         let followed = xdp.follow_interfaces();
         // No packet has a broadcast address for its source: the kernel drops those that have one.
         let addresses = follower.local_addresses().chain(follower.broadcast_addresses());
@@ -83,7 +86,8 @@ fn forward_between<'a>(
         warning
     };
     let interfaces = Interfaces::new(args, ports);
-    let mut routes = KernelRoutes::new(follower, Some(interfaces), keep_local);
+    let mut routes =
+        KernelRoutes::new(follower, Some(interfaces), keep_local, || xdp.borrow_mut().close());
     let reader = routes.reader();
     let session = match started {
         Some(session) => session,
