@@ -32,9 +32,9 @@ pub use self::forward::Bypass;
 pub use self::forward::Generate;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 pub use self::forward::XdpMode;
+pub use self::forward::{ForwardArgs, ForwardQuestion, Io};
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 pub use self::forward::{RouteArgs, RouteGetArgs, RouteQuestion};
-pub use self::forward::{ForwardArgs, ForwardQuestion, Io};
 pub use self::install::{CompletionsArgs, ManArgs};
 pub use self::lookup::LookupArgs;
 pub use self::replay::ReplayArgs;

@@ -18,6 +18,8 @@ pub mod kernel;
 pub mod packet;
 mod run;
 mod spread;
+#[cfg(target_os = "linux")]
+mod sysctl;
 mod target;
 
 pub use cause::{Cause, Count, Fate, Outcome, PortTally, Tally};

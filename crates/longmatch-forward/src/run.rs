@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use longmatch::TableReader;
 
@@ -15,6 +15,9 @@ use crate::target::{Port, Target};
 
 /// Maximum wait for packets; a stop request is noticed within this time.
 const WAIT: Duration = Duration::from_millis(50);
+
+/// Maximum time after a stop request for packets that have arrived.
+const LAST: Duration = Duration::from_millis(100);
 
 /// Batches after which a busy thread publishes its counts.
 const PUBLISH: u64 = 64;
@@ -38,7 +41,7 @@ impl Control {
         Self { stop: AtomicBool::new(false), fields: AtomicU8::new(0b11), tallies, batches }
     }
 
-    /// Ends all threads, each after its current batch.
+    /// Ends all threads, each after the packets that have arrived, and 100 ms later at the latest.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -111,7 +114,12 @@ fn forward_all<I: PacketIo>(
     thread: usize,
 ) -> io::Result<()> {
     let mut batches = 0_u64;
-    while !control.is_stopped() {
+    let mut end = None;
+    loop {
+        let is_stopped = control.is_stopped();
+        if is_stopped && Instant::now() > *end.get_or_insert_with(|| Instant::now() + LAST) {
+            break;
+        }
         forwarder.set_flow_fields(control.flow_fields());
         let received = forwarder.forward(io)?;
         batches += 1;
@@ -124,7 +132,7 @@ fn forward_all<I: PacketIo>(
             }
         }
         if received == 0 {
-            if io.is_ended() {
+            if is_stopped || io.is_ended() {
                 break;
             }
             io.wait(WAIT)?;

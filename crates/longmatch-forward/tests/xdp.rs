@@ -7,11 +7,12 @@
 mod network;
 
 use std::io::{BufRead, BufReader};
+use std::os::fd::AsRawFd;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use longmatch_forward::io::PacketIo;
-use longmatch_forward::io::xdp::{Xdp, XdpIo, XdpMode, XdpOptions};
+use longmatch_forward::io::xdp::{ReleasedLink, Xdp, XdpIo, XdpMode, XdpOptions};
 use longmatch_forward::{Cause, Fate, PortId, Tally};
 use network::{HOST_MACS, Network, ROUTER, Wire};
 
@@ -166,6 +167,105 @@ fn interfaces_are_restored() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_restored(&tun);
+}
+
+/// Frames of a flow of a thousand a second, which a router forwards; the number of those that arrived.
+struct Flow {
+    to: longmatch_forward::Mac,
+    wires: [Wire; 2],
+    sent: u32,
+    arrived: std::collections::HashSet<u32>,
+}
+
+impl Flow {
+    /// Sends so many frames, while `worker` forwards, or nobody, or the kernel.
+    fn send(&mut self, count: u32, mut worker: Option<&mut XdpIo>) {
+        for _ in 0..count {
+            self.wires[0].send(&network::udp(self.to, 64, self.sent, 26));
+            self.sent += 1;
+            std::thread::sleep(Duration::from_millis(1));
+            if let Some(worker) = &mut worker {
+                forward_all(worker);
+            }
+        }
+        self.receive();
+    }
+
+    fn receive(&mut self) {
+        let frames = std::iter::from_fn(|| self.wires[1].receive());
+        let ours = frames.filter(|frame| frame[..6] == HOST_MACS[1].0);
+        self.arrived.extend(ours.filter_map(|frame| network::number(&frame)));
+    }
+}
+
+/// Forwards all that has arrived.
+fn forward_all(worker: &mut XdpIo) -> usize {
+    let mut forwarded = 0;
+    loop {
+        let len = worker.receive(32).unwrap().len;
+        if len == 0 {
+            return forwarded;
+        }
+        (0..len).for_each(|place| worker.frame(place)[..6].copy_from_slice(&HOST_MACS[1].0));
+        dispatch(worker, len, Fate::Transmit { port: TO_SECOND, len: 68 });
+        forwarded += len;
+    }
+}
+
+/// What the kernel says of a link: its number, and that of the program.
+fn link_ids(link: &ReleasedLink) -> [String; 2] {
+    let path = format!("/proc/thread-self/fdinfo/{}", link.link.as_raw_fd());
+    let text = std::fs::read_to_string(path).unwrap();
+    let line = |name| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    ["link_id:", "prog_id:"].map(line)
+}
+
+#[test]
+fn interfaces_are_taken_over_and_closed_without_loss() {
+    let Some(network) = Network::new(1) else { return };
+    for mode in [XdpMode::Generic, XdpMode::Native] {
+        let wires = [Wire::open("p0"), Wire::open("p1")];
+        let (mut xdp, mut worker) = open(&network, &options(mode));
+        let to = network.ports[0].mac();
+        let mut flow = Flow { to, wires, sent: 0, arrived: Default::default() };
+        for round in 0..5 {
+            flow.send(100, Some(&mut worker));
+            // These are still in the queue.
+            flow.send(20, None);
+            let links = xdp.release();
+            assert_eq!(forward_all(&mut worker), 20, "{mode}");
+            let before: Vec<_> = links.iter().map(link_ids).collect();
+            flow.send(20, None);
+            drop((worker, xdp));
+            assert!(network::has_program("r0") && network::has_program("r1"));
+            xdp = Xdp::open_over(&network.ports, &options(mode), links).unwrap();
+            [worker] = xdp.workers().try_into().ok().unwrap();
+            flow.send(100, Some(&mut worker));
+            // The same link has another program.
+            let links = xdp.release();
+            forward_all(&mut worker);
+            for (before, link) in before.iter().zip(&links) {
+                let [link, program] = link_ids(link);
+                assert!(before[0] == link && before[1] != program, "{round}: {before:?}");
+            }
+            drop(worker);
+            // One link fits no port, and the other mode no link.
+            let other = if mode == XdpMode::Native { XdpMode::Generic } else { XdpMode::Native };
+            xdp = Xdp::open_over(&network.ports[..1], &options(other), links).unwrap();
+            assert!(xdp.descriptions()[0].starts_with(&format!("r0: {other} mode")), "{xdp:?}");
+            assert!(!network::has_program("r1"));
+            drop(xdp);
+            (xdp, worker) = open(&network, &options(mode));
+        }
+        flow.send(20, None);
+        xdp.close();
+        flow.send(20, None);
+        assert_eq!(forward_all(&mut worker), 20, "{mode}");
+        std::thread::sleep(Duration::from_millis(20));
+        flow.receive();
+        assert_eq!(flow.arrived.len(), flow.sent as usize, "{mode}");
+        drop((xdp, worker));
+    }
 }
 
 #[test]

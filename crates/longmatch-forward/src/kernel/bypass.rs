@@ -12,6 +12,7 @@ use super::KernelError;
 use super::decode::{AF_INET, AF_INET6, AF_UNSPEC, message};
 use super::socket::Raw;
 use crate::packet::FlowFields;
+use crate::sysctl;
 use crate::target::Port;
 
 /// A part of the kernel that packets of a forwarder do not reach.
@@ -197,12 +198,13 @@ fn rules() -> Result<Vec<(Bypass, String)>, KernelError> {
 fn settings(ports: &[Arc<Port>]) -> Vec<(Bypass, String)> {
     let mut found = Vec::new();
     for name in ["all"].into_iter().chain(ports.iter().map(|port| &*port.name)) {
-        if setting(&format!("ipv4/conf/{name}/rp_filter")).is_some_and(|value| value > 0) {
+        if sysctl::number(&format!("ipv4/conf/{name}/rp_filter")).is_some_and(|value| value > 0) {
             found.push((Bypass::RpFilter, format!("net.ipv4.conf.{name}.rp_filter is not 0")));
         }
     }
     for family in ["ipv4", "ipv6"] {
-        if setting(&format!("{family}/fib_multipath_hash_policy")).is_some_and(|policy| policy > 1)
+        if sysctl::number(&format!("{family}/fib_multipath_hash_policy"))
+            .is_some_and(|policy| policy > 1)
         {
             let text = format!("net.{family}.fib_multipath_hash_policy is above 1");
             found.push((Bypass::Multipath, text));
@@ -214,13 +216,8 @@ fn settings(ports: &[Arc<Port>]) -> Vec<(Bypass, String)> {
 /// The fields by which the kernel divides the flows of multipath routes.
 pub fn flow_fields() -> FlowFields {
     let has_ports =
-        |family: &str| setting(&format!("{family}/fib_multipath_hash_policy")) == Some(1);
+        |family: &str| sysctl::number(&format!("{family}/fib_multipath_hash_policy")) == Some(1);
     FlowFields { ipv4_ports: has_ports("ipv4"), ipv6_ports: has_ports("ipv6") }
-}
-
-/// A number below `/proc/sys/net`, of the calling thread's namespace.
-fn setting(path: &str) -> Option<u32> {
-    fs::read_to_string(format!("/proc/sys/net/{path}")).ok()?.trim().parse().ok()
 }
 
 /// Asks for a dump, and hands each message's body to `each`.

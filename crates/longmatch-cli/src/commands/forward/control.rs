@@ -82,10 +82,7 @@ fn bind(address: &SocketAddr) -> io::Result<UnixListener> {
 }
 
 /// Answers a request; returns the connection of a process that takes over.
-fn request(
-    stream: UnixStream,
-    questions: &SyncSender<Question>,
-) -> io::Result<Option<UnixStream>> {
+fn request(stream: UnixStream, questions: &SyncSender<Question>) -> io::Result<Option<UnixStream>> {
     stream.set_read_timeout(Some(Duration::from_secs(1)))?;
     stream.set_write_timeout(Some(Duration::from_secs(1)))?;
     let mut line = String::new();
@@ -191,7 +188,10 @@ fn space(descriptors: usize) -> usize {
 }
 
 fn ended() -> CliError {
-    CliError::input("--take-over", "the running forwarder ended without handing its interfaces over")
+    CliError::input(
+        "--take-over",
+        "the running forwarder ended without handing its interfaces over",
+    )
 }
 
 /// `longmatch forward route get`: asks the running forwarder.

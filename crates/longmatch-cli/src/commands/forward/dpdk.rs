@@ -7,7 +7,7 @@ use longmatch_forward::io::dpdk::{Dpdk, DpdkIo, DpdkOptions};
 use longmatch_forward::io::{Generated, GeneratedFrames};
 use longmatch_forward::{Port, Target};
 
-use super::kernel::{self, KernelRoutes};
+use super::kernel::{self, Attached, KernelRoutes};
 use super::{Supervise, forward_all, static_table};
 use crate::args::{ForwardArgs, Generate};
 use crate::error::CliError;
@@ -26,10 +26,15 @@ pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
         let reader = routes.0.reader();
         return forward_each(args, workers, &ports, &reader, &mut routes);
     }
-    let mut routes = KernelRoutes::new(kernel::read(args, &ports)?, None, |_| None);
+    let mut routes = KernelRoutes::new(kernel::read(args, &ports)?, None, Devices);
     let reader = routes.reader();
     forward_each(args, workers, &ports, &reader, &mut routes)
 }
+
+/// Devices that are not the kernel's.
+struct Devices;
+
+impl Attached for Devices {}
 
 /// Forwards received packets, or generated ones.
 fn forward_each(

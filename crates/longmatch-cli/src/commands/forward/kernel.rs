@@ -109,10 +109,21 @@ pub(super) fn read(args: &ForwardArgs, ports: &[Arc<Port>]) -> Result<Follower, 
     follower.map_err(|error| CliError::input("--interface", error))
 }
 
-/// Follows the kernel's routes; `changed` runs after changes, and returns a warning.
-pub(super) struct KernelRoutes<C> {
+/// The interfaces that follow the kernel's state beside the table.
+pub(super) trait Attached {
+    /// Follows a change, and returns a warning.
+    fn follow(&mut self, _: &Follower) -> Option<String> {
+        None
+    }
+
+    /// Leaves all packets that arrive from now on to the kernel.
+    fn close(&mut self) {}
+}
+
+/// Follows the kernel's routes.
+pub(super) struct KernelRoutes<A> {
     follower: Follower,
-    changed: C,
+    attached: A,
     /// The interfaces, if they may come and go.
     interfaces: Option<Interfaces>,
     fields: FlowFields,
@@ -122,26 +133,32 @@ pub(super) struct KernelRoutes<C> {
     warned: Option<String>,
 }
 
-impl<C: FnMut(&Follower) -> Option<String>> KernelRoutes<C> {
-    pub(super) fn new(follower: Follower, interfaces: Option<Interfaces>, mut changed: C) -> Self {
-        changed(&follower).iter().for_each(warn);
+impl<A: Attached> KernelRoutes<A> {
+    pub(super) fn new(follower: Follower, interfaces: Option<Interfaces>, mut attached: A) -> Self {
+        attached.follow(&follower).iter().for_each(warn);
         let followed = Followed::default();
-        Self { follower, changed, interfaces, fields: flow_fields(), followed, warned: None }
+        Self { follower, attached, interfaces, fields: flow_fields(), followed, warned: None }
     }
 
     pub(super) fn reader(&self) -> TableReader<Target> {
         self.follower.reader()
     }
+
+    /// The interfaces, of which the kernel's routes are no longer followed.
+    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+    pub(super) fn into_attached(self) -> A {
+        self.attached
+    }
 }
 
-impl<C: FnMut(&Follower) -> Option<String>> Supervise for KernelRoutes<C> {
+impl<A: Attached> Supervise for KernelRoutes<A> {
     fn follow(&mut self, timeout: Duration) -> Result<News, CliError> {
         match self.follower.follow(timeout) {
             Ok(Followed { messages: 0, resyncs: 0, .. }) => {}
             Ok(followed) => {
                 self.followed.add(&followed);
                 self.warned = None;
-                return Ok((self.changed)(&self.follower).map_or(News::None, News::Warning));
+                return Ok(self.attached.follow(&self.follower).map_or(News::None, News::Warning));
             }
             // Packets are forwarded by the last table until the follower succeeds.
             Err(
@@ -165,11 +182,17 @@ impl<C: FnMut(&Follower) -> Option<String>> Supervise for KernelRoutes<C> {
         };
         // Settings have no messages.
         self.fields = flow_fields();
-        Ok(news.or_else(|| (self.changed)(&self.follower).map(News::Warning)).unwrap_or(News::None))
+        Ok(news
+            .or_else(|| self.attached.follow(&self.follower).map(News::Warning))
+            .unwrap_or(News::None))
     }
 
     fn flow_fields(&self) -> FlowFields {
         self.fields
+    }
+
+    fn close(&mut self) {
+        self.attached.close();
     }
 
     fn routes(&self) -> RouteCounts {

@@ -168,7 +168,8 @@ impl Collector for Metrics {
                     Outcome::Dropped => "dropped",
                 };
                 let labels = [("cause", cause.name()), ("outcome", outcome)];
-                let count = if is_bytes { tally.stopped_bytes(cause) } else { tally.stopped(cause) };
+                let count =
+                    if is_bytes { tally.stopped_bytes(cause) } else { tally.stopped(cause) };
                 value(&mut metric.encode_family(&labels)?, Counter, count)?;
             }
         }

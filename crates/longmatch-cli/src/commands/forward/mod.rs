@@ -1,12 +1,12 @@
 //! `longmatch forward`: forwards packets.
 
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod control;
+mod counts;
 #[cfg(feature = "dpdk")]
 mod dpdk;
 #[cfg(any(all(target_os = "linux", target_pointer_width = "64"), feature = "dpdk"))]
 mod kernel;
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-mod control;
-mod counts;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod metrics;
 mod output;
@@ -137,6 +137,9 @@ trait Supervise {
     fn flow_fields(&self) -> FlowFields {
         FlowFields::default()
     }
+
+    /// Leaves all packets that arrive from now on to the kernel.
+    fn close(&mut self) {}
 
     /// The numbers of routes and neighbours.
     fn routes(&self) -> RouteCounts;

@@ -90,6 +90,8 @@ impl<'a> Session<'a> {
             self.service.ready(&routes.routes());
             let all_ended = || threads.iter().all(thread::ScopedJoinHandle::is_finished);
             let watched = self.watch(control, ports, all_ended, routes);
+            // First, so that the threads end with the last packet.
+            routes.close();
             control.stop();
             if self.signal.load(Ordering::Relaxed) {
                 end_soon();
@@ -225,4 +227,3 @@ fn signals() -> Result<Arc<AtomicBool>, CliError> {
     }
     Ok(flag)
 }
-

@@ -7,7 +7,7 @@ use longmatch_forward::io::xdp::{ReleasedLink, Xdp, XdpIo, XdpMode, XdpOptions};
 use longmatch_forward::kernel::{Follower, ports};
 
 use super::control;
-use super::kernel::{self, Interfaces, KernelRoutes, objection};
+use super::kernel::{self, Attached, Interfaces, KernelRoutes, objection};
 use super::service::Service;
 use super::session::{Ended, Session};
 use crate::args::{self, ForwardArgs};
@@ -110,30 +110,47 @@ impl Opened {
 
     /// Forwards until the end, or until interfaces come or go.
     fn forward(self, session: &mut Session<'_>) -> Result<Ended, CliError> {
-        let Self { ports, follower, mut xdp, mut workers, interfaces } = self;
-        let mut warned = false;
-        let keep_local = |follower: &Follower| {
-            let followed = xdp.follow_interfaces();
-            // No packet has a broadcast address for its source: the kernel drops those that have one.
-            let addresses = follower.local_addresses().chain(follower.broadcast_addresses());
-            let refused = xdp.set_local_addresses(addresses);
-            // The same addresses may be refused again and again.
-            let refused = refused.err().map(|error| error.to_string());
-            let refused =
-                refused.or_else(|| Some(format!("an interface's address: {}", followed.err()?)));
-            let warning = refused.filter(|_| !warned);
-            warned |= warning.is_some();
-            warning
-        };
-        let mut routes = KernelRoutes::new(follower, Some(interfaces), keep_local);
+        let Self { ports, follower, xdp, mut workers, interfaces } = self;
+        let programs = Programs { xdp, warned: false };
+        let mut routes = KernelRoutes::new(follower, Some(interfaces), programs);
         let reader = routes.reader();
         let ended = session.forward(&mut workers, &ports, &reader, &mut routes);
         if let Ok(Ended::TakenOver(by)) = &ended {
-            drop(routes);
+            // The queues are free once the threads' sockets are closed.
             drop(workers);
-            control::hand_over(by, &xdp.release());
+            let mut xdp = routes.into_attached().xdp;
+            let links = xdp.release();
+            // With it the name of the device to the kernel is free.
+            drop(xdp);
+            control::hand_over(by, &links);
         }
         ended
+    }
+}
+
+/// The programs on the interfaces.
+struct Programs {
+    xdp: Xdp,
+    /// Whether a warning was given: the same addresses may be refused again and again.
+    warned: bool,
+}
+
+impl Attached for Programs {
+    fn follow(&mut self, follower: &Follower) -> Option<String> {
+        let followed = self.xdp.follow_interfaces();
+        // No packet has a broadcast address for its source: the kernel drops those that have one.
+        let addresses = follower.local_addresses().chain(follower.broadcast_addresses());
+        let refused = self.xdp.set_local_addresses(addresses);
+        let refused = refused.err().map(|error| error.to_string());
+        let refused =
+            refused.or_else(|| Some(format!("an interface's address: {}", followed.err()?)));
+        let warning = refused.filter(|_| !self.warned);
+        self.warned |= warning.is_some();
+        warning
+    }
+
+    fn close(&mut self) {
+        self.xdp.close();
     }
 }
 

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use super::bpf::{self, Link, Map};
 use super::error::XdpError;
-use super::interface::{Interfaces, setting};
+use super::interface::Interfaces;
 use super::options::{ETHERNET_BYTES, XdpMode, XdpOptions};
-use super::program::{XDP_PASS, forwarding_program};
+use super::program::{CLOCK, COARSE_CLOCK, Maps, XDP_PASS, forwarding_program};
 use super::queue::Queue;
+use crate::sysctl::setting;
 use crate::target::{Mac, Port};
 
 /// An interface that the program is attached to; dropping it detaches the program.
@@ -26,21 +27,50 @@ pub(super) struct Attachment {
     address: Map<4, 12>,
     /// The sockets, by queue.
     sockets: Map<4, 4>,
+    queues: u32,
     native: bool,
     zero_copy: bool,
     /// Why the mode is not the native one.
     reason: Option<io::Error>,
     /// The link, while the program is attached.
-    _link: Link,
+    link: Link,
+}
+
+/// The BPF link of an interface whose packets the kernel forwards: [`Xdp::release`](super::Xdp::release) makes it, and
+/// [`Xdp::open_over`](super::Xdp::open_over) takes it, of this process or another.
+///
+/// The program is detached when the last descriptor of the link is closed.
+#[derive(Debug)]
+pub struct ReleasedLink {
+    /// The name of the port.
+    pub port: String,
+    /// The kernel's number of the interface.
+    pub index: u32,
+    /// Whether the program runs in the driver.
+    pub native: bool,
+    /// The descriptor of the link.
+    pub link: OwnedFd,
+}
+
+impl ReleasedLink {
+    fn fits(&self, mode: XdpMode) -> bool {
+        mode != if self.native { XdpMode::Generic } else { XdpMode::Native }
+    }
+
+    /// Detaches the program, whatever other descriptors there are.
+    pub(super) fn detach(self) {
+        drop(Link::of(self.link));
+    }
 }
 
 impl Attachment {
-    /// Attaches the program to the interface of a port. Without sockets, it passes all packets to
-    /// the kernel.
+    /// Attaches the program to the interface of a port, by one of `links` if it fits. Without sockets, it passes all
+    /// packets to the kernel.
     pub(super) fn new(
         port: &Arc<Port>,
         options: &XdpOptions,
-        local: &Map<16, 1>,
+        (local, alive): (&Map<16, 1>, &Map<4, 8>),
+        links: &mut Vec<ReleasedLink>,
         warnings: &mut Vec<String>,
     ) -> Result<Self, XdpError> {
         let name = &port.name;
@@ -50,25 +80,40 @@ impl Attachment {
             Map::of_sockets(queues).map_err(XdpError::at("make a BPF map of AF_XDP sockets"))?;
         let address = Map::of_ethernet_address()
             .map_err(XdpError::at("make a BPF map of an Ethernet address"))?;
-        let code = forwarding_program(
-            address.descriptor(),
-            local.descriptor(),
-            sockets.descriptor(),
-            XDP_PASS,
-        );
-        let program = bpf::load_program(&code.unwrap_or_default()).map_err(|(source, log)| {
-            match source.kind() {
-                io::ErrorKind::PermissionDenied => {
-                    XdpError::Permission { action: "load an XDP program".into() }
-                }
-                _ => XdpError::Program { log, source },
+        let maps = Maps {
+            address: address.descriptor(),
+            local: local.descriptor(),
+            alive: alive.descriptor(),
+            sockets: sockets.descriptor(),
+        };
+        let load = |clock| {
+            bpf::load_program(&forwarding_program(&maps, clock, XDP_PASS).unwrap_or_default())
+        };
+        let program = load(COARSE_CLOCK).or_else(|_| load(CLOCK));
+        let program = program.map_err(|(source, log)| match source.kind() {
+            io::ErrorKind::PermissionDenied => {
+                XdpError::Permission { action: "load an XDP program".into() }
             }
+            _ => XdpError::Program { log, source },
         })?;
-        let (link, native, reason) = attach(&program, name, index, options.mode)?;
+        let (link, native, reason) = match take_over(&program, index, options.mode, links) {
+            Some((link, native)) => (link, native, None),
+            None => attach(&program, name, index, options.mode)?,
+        };
         let action = format!("set the Ethernet address of {name}");
         let (port, element, zero_copy) = (port.clone(), [0; 12], true);
-        let mut attachment =
-            Self { port, index, element, address, sockets, native, zero_copy, reason, _link: link };
+        let mut attachment = Self {
+            port,
+            index,
+            element,
+            address,
+            sockets,
+            queues,
+            native,
+            zero_copy,
+            reason,
+            link,
+        };
         attachment.follow().map_err(XdpError::at(action))?;
         Ok(attachment)
     }
@@ -135,6 +180,21 @@ impl Attachment {
         Ok(opened)
     }
 
+    /// Takes the sockets out of the program's map: the kernel gets all packets.
+    pub(super) fn close(&self) {
+        // An element that is not there any more is no error, and there are no others.
+        for queue in 0..self.queues {
+            let removed = self.sockets.remove(queue.to_ne_bytes());
+            debug_assert!(removed.is_ok());
+        }
+    }
+
+    /// The link, with which the program stays attached.
+    pub(super) fn release(self) -> Option<ReleasedLink> {
+        let Self { port, index, native, link, .. } = self;
+        Some(ReleasedLink { port: port.name.clone(), index, native, link: link.release()? })
+    }
+
     /// The modes in use, in words.
     pub(super) fn description(&self) -> String {
         let name = &self.port.name;
@@ -185,6 +245,21 @@ fn check(port: &Port, options: &XdpOptions, warnings: &mut Vec<String>) -> Resul
     Ok(index)
 }
 
+/// Puts a program in the place of the one that a link for the same interface and mode has.
+fn take_over(
+    program: &OwnedFd,
+    index: u32,
+    mode: XdpMode,
+    links: &mut Vec<ReleasedLink>,
+) -> Option<(Link, bool)> {
+    let place = links.iter().position(|link| link.index == index)?;
+    let released = links.swap_remove(place);
+    let (fits, native) = (released.fits(mode), released.native);
+    // One that does not fit, or whose interface is gone, is detached.
+    let link = Link::of(released.link);
+    (fits && link.update(program).is_ok()).then_some((link, native))
+}
+
 /// Attaches a program in the best mode that the options permit: the link, whether the mode is the
 /// native one, and why it is not if it might be.
 fn attach(
@@ -229,5 +304,63 @@ fn while_released<T>(mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
             }
             result => return result,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::process::Command;
+
+    use rustix::net::{AddressFamily, SendFlags, SocketType, send, socket};
+
+    use super::*;
+    use crate::io::xdp::program::passing_program;
+
+    /// Attaches a program to the loopback interface by rtnetlink, as `ip` does.
+    fn attach_by_netlink(program: &OwnedFd) {
+        // struct nlmsghdr, struct ifinfomsg, IFLA_XDP with IFLA_XDP_FD and IFLA_XDP_FLAGS.
+        let descriptor = program.as_raw_fd() as u32;
+        let nested = [[8 | 1 << 16, descriptor], [8 | 3 << 16, 2]].concat();
+        let body = [&[0, 1, 0, 0, 20 | (43 | 0x8000) << 16], &nested[..]].concat();
+        let words = [&[52, 19 | 5 << 16, 1, 0], &body[..]].concat();
+        let bytes: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
+        let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
+        let socket = socket(family, kind, None).unwrap();
+        send(&socket, &bytes, SendFlags::empty()).unwrap();
+    }
+
+    /// Each of two kinds of programs is detached as the message says.
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn advice_about_other_programs_works() {
+        // SAFETY: a system call without pointers.
+        let unshared = unsafe { libc::unshare(libc::CLONE_NEWNET) };
+        if unshared != 0 || Command::new("ip").arg("-V").output().is_err() {
+            let _ = writeln!(
+                io::stderr(),
+                "skipped: advice_about_other_programs_works: no namespace, or no `ip`"
+            );
+            return;
+        }
+        // A new namespace has one interface, the loopback.
+        let attach = |program| attach(program, "lo", 1, XdpMode::Generic);
+        let detach = || {
+            let mut ip = Command::new("ip");
+            ip.args(["link", "set", "lo", "xdpgeneric", "off"]).output().unwrap().status.success()
+        };
+        let program = bpf::load_program(&passing_program()).unwrap();
+        let held = attach(&program).unwrap();
+        let error = attach(&program).unwrap_err().to_string();
+        assert!(
+            error.contains("`ip link set lo xdp off`") && error.contains("--take-over"),
+            "{error}"
+        );
+        assert!(!detach(), "a link was detached");
+        drop(held);
+        attach_by_netlink(&program);
+        assert!(matches!(attach(&program), Err(XdpError::OtherProgram { .. })));
+        assert!(detach());
+        attach(&program).unwrap();
     }
 }

@@ -12,8 +12,9 @@ const MAP_UPDATE: libc::c_int = 2;
 const MAP_DELETE: libc::c_int = 3;
 const PROG_LOAD: libc::c_int = 5;
 const LINK_CREATE: libc::c_int = 28;
+const LINK_UPDATE: libc::c_int = 29;
 const LINK_DETACH: libc::c_int = 34;
-const MAP_TYPE_HASH: u32 = 1;
+pub(super) const MAP_TYPE_HASH: u32 = 1;
 const MAP_TYPE_ARRAY: u32 = 2;
 const MAP_TYPE_XSKMAP: u32 = 17;
 /// Memory of a hash map grows with its entries.
@@ -69,6 +70,15 @@ struct LinkCreate {
     flags: u32,
 }
 
+/// The arguments of `BPF_LINK_UPDATE`.
+#[repr(C)]
+struct LinkUpdate {
+    link: u32,
+    program: u32,
+    flags: u32,
+    old_program: u32,
+}
+
 /// The address of a value, as the kernel reads it.
 fn address<T: ?Sized>(value: *const T) -> u64 {
     value.cast::<u8>().expose_provenance() as u64
@@ -117,6 +127,13 @@ impl Map<4, 12> {
     }
 }
 
+impl Map<4, 8> {
+    /// An array of times, by queue. All are 0.
+    pub(super) fn of_times(max_entries: u32) -> io::Result<Self> {
+        Self::create(MAP_TYPE_ARRAY, max_entries, 0)
+    }
+}
+
 impl Map<4, 4> {
     /// A map from queues to AF_XDP sockets.
     pub(super) fn of_sockets(max_entries: u32) -> io::Result<Self> {
@@ -125,7 +142,8 @@ impl Map<4, 4> {
 }
 
 impl<const K: usize, const V: usize> Map<K, V> {
-    fn create(kind: u32, max_entries: u32, flags: u32) -> io::Result<Self> {
+    /// A map of this type of `linux/bpf.h`.
+    pub(super) fn create(kind: u32, max_entries: u32, flags: u32) -> io::Result<Self> {
         let mut arguments =
             MapCreate { kind, key_size: K as u32, value_size: V as u32, max_entries, flags };
         // SAFETY: the structure is that of the command, and has no pointers.
@@ -205,7 +223,7 @@ fn load_with_log(code: &[Instruction], log: &mut [u8]) -> io::Result<OwnedFd> {
 
 /// A program that is attached to an interface.
 #[derive(Debug)]
-pub(super) struct Link(OwnedFd);
+pub(super) struct Link(Option<OwnedFd>);
 
 impl Link {
     /// Attaches a program to an interface, until the link is dropped or the process ends.
@@ -216,17 +234,37 @@ impl Link {
         // SAFETY: the structure is that of the command, and has no pointers.
         let descriptor = unsafe { bpf(LINK_CREATE, &mut arguments) }?;
         // SAFETY: the descriptor is new.
-        Ok(Self(unsafe { own(descriptor) }))
+        Ok(Self(Some(unsafe { own(descriptor) })))
+    }
+
+    /// The link with this descriptor.
+    pub(super) fn of(descriptor: OwnedFd) -> Self {
+        Self(Some(descriptor))
+    }
+
+    /// Replaces the program, without a moment in which there is none.
+    pub(super) fn update(&self, program: &OwnedFd) -> io::Result<()> {
+        let link = self.0.as_ref().map_or(-1, OwnedFd::as_raw_fd) as u32;
+        let program = program.as_raw_fd() as u32;
+        let mut arguments = LinkUpdate { link, program, flags: 0, old_program: 0 };
+        // SAFETY: the structure is that of the command, and has no pointers.
+        unsafe { bpf(LINK_UPDATE, &mut arguments) }.map(drop)
+    }
+
+    /// The descriptor, with which the program stays attached. There always is one.
+    pub(super) fn release(mut self) -> Option<OwnedFd> {
+        self.0.take()
     }
 }
 
 impl Drop for Link {
     fn drop(&mut self) {
-        let mut link = self.0.as_raw_fd() as u32;
+        let Some(link) = self.0.take() else { return };
+        let mut link_number = link.as_raw_fd() as u32;
         // The end of the last descriptor detaches the program too, but a child process between fork
         // and exec has a copy of it.
         // SAFETY: the command reads the number of a descriptor and no pointers.
-        let detached = unsafe { bpf(LINK_DETACH, &mut link) };
+        let detached = unsafe { bpf(LINK_DETACH, &mut link_number) };
         // The interface may be gone.
         drop(detached);
     }

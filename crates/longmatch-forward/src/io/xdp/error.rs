@@ -113,9 +113,11 @@ impl fmt::Display for XdpError {
             ),
             Self::OtherProgram { interface } => write!(
                 f,
-                "{interface}: another XDP program is attached; end the process that it belongs to, \
-                 or detach it by `ip link set {interface} xdp off` (`ip -d link show {interface}` \
-                 shows it)"
+                "{interface}: another XDP program is attached: `ip -d link show {interface}` shows \
+                 it. If it is that of a running `longmatch forward`, start this one with --take-over. \
+                 A program that a process holds by a BPF link ends with that process: `bpftool link \
+                 list` names it. Any other is detached by `ip link set {interface} xdp off`, or \
+                 `xdpgeneric off` in generic mode"
             ),
             Self::TooFewQueues { interface, queues, threads } => write!(
                 f,

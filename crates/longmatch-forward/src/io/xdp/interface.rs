@@ -1,6 +1,5 @@
-//! What the kernel knows of an interface, and how its settings change.
+//! What the kernel knows of an interface, and changes of it.
 
-use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
@@ -161,17 +160,4 @@ impl Interfaces {
         unsafe { request.send(&self.0, code) }?;
         Ok(request)
     }
-}
-
-/// Reads a setting below `/proc/sys/net`, whose values are those of this network namespace.
-pub(super) fn setting(path: &str) -> io::Result<String> {
-    Ok(fs::read_to_string(format!("/proc/sys/net/{path}"))?.trim().to_owned())
-}
-
-/// Writes a setting below `/proc/sys/net`, unless it has the value.
-pub(super) fn change_setting(path: &str, value: &str) -> io::Result<()> {
-    if setting(path)? == value {
-        return Ok(());
-    }
-    fs::write(format!("/proc/sys/net/{path}"), value)
 }

@@ -24,6 +24,7 @@
 //!   interface, unless the process has `CAP_IPC_LOCK`.
 //! - A frame has one piece: packets are at most [`XdpOptions::largest_mtu`] bytes long.
 
+mod alive;
 mod attachment;
 mod bpf;
 mod error;
@@ -40,16 +41,20 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::{MembarrierCommand, membarrier};
 use xdp::Umem;
 use xdp::umem::{FrameSize, UmemCfgBuilder};
 
+pub use attachment::ReleasedLink;
 pub use error::XdpError;
 pub use local::LocalAddressError;
 pub use options::{XdpMode, XdpOptions};
 pub use worker::XdpIo;
 
 use crate::target::Port;
+use alive::Alive;
 use attachment::Attachment;
+use bpf::Map;
 use local::LocalAddresses;
 use queue::Queue;
 use tun::Tun;
@@ -76,18 +81,49 @@ impl Xdp {
     /// If an interface, the kernel or the process's rights do not permit it. The message says what
     /// to do. All interfaces are as before.
     pub fn open(ports: &[Arc<Port>], options: &XdpOptions) -> Result<Self, XdpError> {
+        Self::open_over(ports, options, Vec::new())
+    }
+
+    /// Opens the interfaces of these ports as [`open`](Self::open) does, and takes over those that have one of `links`: the
+    /// new program replaces the old one, and the interface is never without a program.
+    ///
+    /// The kernel forwards until the new sockets are open: each queue belongs to the old socket until the [`XdpIo`] that
+    /// has it is dropped, for which the call waits some seconds. A link does not fit if the options ask for the other mode.
+    /// Links that do not fit, and those of interfaces that no port has, are detached.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open). The links are detached, and the kernel forwards.
+    pub fn open_over(
+        ports: &[Arc<Port>],
+        options: &XdpOptions,
+        mut links: Vec<ReleasedLink>,
+    ) -> Result<Self, XdpError> {
+        let opened = Self::open_with(ports, options, &mut links);
+        links.into_iter().for_each(ReleasedLink::detach);
+        opened
+    }
+
+    fn open_with(
+        ports: &[Arc<Port>],
+        options: &XdpOptions,
+        links: &mut Vec<ReleasedLink>,
+    ) -> Result<Self, XdpError> {
         options.check()?;
         check_ports(ports)?;
         permit_locked_memory();
         let mut warnings = Vec::new();
         let local = LocalAddresses::new();
         let local = local.map_err(XdpError::at("make a BPF map of local addresses"))?;
-        let attach = |port| Attachment::new(port, options, local.map(), &mut warnings);
+        let threads = options.threads as u32;
+        let alive = Map::of_times(threads).map_err(XdpError::at("make a BPF map of times"))?;
+        let maps = (local.map(), &alive);
+        let attach = |port| Attachment::new(port, options, maps, links, &mut warnings);
         let mut attachments = ports.iter().map(attach).collect::<Result<Vec<_>, _>>()?;
+        let alive = Arc::new(alive);
         let tun = Tun::open(&options.tun_name, &mut warnings);
         let tun = Arc::new(tun.map_err(XdpError::at("make a TUN device (/dev/net/tun)"))?);
-        let open = |thread| open_worker(&mut attachments, thread, options, &tun);
-        let workers = (0..options.threads as u32).map(open).collect::<Result<_, _>>()?;
+        let open = |thread| open_worker(&mut attachments, (thread, &alive), options, &tun);
+        let workers = (0..threads).map(open).collect::<Result<_, _>>()?;
         warnings.extend(attachments.iter().filter_map(Attachment::not_forwarded));
         Ok(Self { attachments, local, workers, tun, warnings })
     }
@@ -95,6 +131,28 @@ impl Xdp {
     /// The queues of each thread. Later calls return nothing.
     pub fn workers(&mut self) -> Vec<XdpIo> {
         std::mem::take(&mut self.workers)
+    }
+
+    /// Takes the sockets from the programs: from the end of this call on, the kernel gets all packets.
+    ///
+    /// Those that came before are in the queues of the [`XdpIo`]s. They are lost, unless the threads receive until there
+    /// are no more ([`run`](crate::run) does).
+    pub fn close(&mut self) {
+        self.attachments.iter().for_each(Attachment::close);
+        // A processor that has just seen a socket puts its frames into the receive ring before it lets the barrier pass.
+        if membarrier(MembarrierCommand::Global).is_err() {
+            // Not with processors that have no tick.
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+
+    /// Gives the interfaces up for another [`Xdp`], of this process or another: [`close`](Self::close), and the programs
+    /// stay attached. Without the sockets they pass all packets to the kernel.
+    ///
+    /// Dropping the links detaches the programs. Afterwards this value has no interfaces.
+    pub fn release(&mut self) -> Vec<ReleasedLink> {
+        self.close();
+        self.attachments.drain(..).filter_map(Attachment::release).collect()
     }
 
     /// Replaces the addresses of this machine, whose packets stay with the kernel.
@@ -160,7 +218,7 @@ fn check_ports(ports: &[Arc<Port>]) -> Result<(), XdpError> {
 /// Opens the sockets of one thread, and its memory.
 fn open_worker(
     attachments: &mut [Attachment],
-    thread: u32,
+    (thread, alive): (u32, &Arc<Map<4, 8>>),
     options: &XdpOptions,
     tun: &Arc<Tun>,
 ) -> Result<XdpIo, XdpError> {
@@ -177,7 +235,8 @@ fn open_worker(
     let mut umem = umem.map_err(XdpError::at("reserve memory for frames"))?;
     let open = |attachment: &mut Attachment| attachment.open_queue(&mut umem, thread, options);
     let queues = attachments.iter_mut().map(open).collect::<Result<Vec<_>, _>>()?;
-    let mut worker = XdpIo::new(queues, ring, tun.clone(), umem);
+    let alive = Alive::new(alive.clone(), thread);
+    let mut worker = XdpIo::new(queues, ring, tun.clone(), alive, umem);
     worker.refill().map_err(XdpError::at("give frames to the kernel"))?;
     Ok(worker)
 }

@@ -9,6 +9,7 @@
 //! longer than its MTU permits (the same map): several segments       -> kernel
 //! from or to a link-local IPv6 address, to a multicast or broadcast -> kernel
 //! from or to an address of this machine (a map of 16-byte addresses) -> kernel
+//! of a queue whose thread stands still (an array of times by queue) -> kernel
 //! otherwise -> the AF_XDP socket of the packet's queue; the kernel if there is none
 //! ```
 //!
@@ -44,6 +45,8 @@ const CONTEXT: Register = Register(6);
 const FRAME: Register = Register(7);
 const END: Register = Register(8);
 const FLAGS: Register = Register(9);
+/// Later than the flags.
+const ALIVE_UNTIL: Register = Register(9);
 const STACK: Register = Register(10);
 
 /// The bytes that a load or store moves.
@@ -83,6 +86,10 @@ const MAP: Register = Register(1);
 
 const MAP_LOOKUP: i32 = 1;
 const REDIRECT_MAP: i32 = 51;
+/// The monotonic clock at the last tick, since Linux 5.11.
+pub(super) const COARSE_CLOCK: i32 = 160;
+/// The monotonic clock now.
+pub(super) const CLOCK: i32 = 5;
 
 /// A place in the program, for jumps.
 #[derive(Clone, Copy)]
@@ -161,6 +168,14 @@ impl Assembler {
         self.emit(CALL, R0, R0, 0, helper);
     }
 
+    /// Looks up the key at an offset of the stack's end in a map: r0 points to the value, or is null.
+    fn look_up(&mut self, map: i32, key: i16) {
+        self.map(R1, map);
+        self.copy(R2, STACK);
+        self.add(R2, key.into());
+        self.call(MAP_LOOKUP);
+    }
+
     fn exit(&mut self) {
         self.emit(EXIT, R0, R0, 0, 0);
     }
@@ -224,14 +239,25 @@ const NOT_FORWARDED: [[u8; 2]; 2] = [[0xff, 0], [0, 0xff]];
 /// The places of the keys of the destination and the source, from the end of the stack.
 const KEYS: [i16; 2] = [-ADDRESS_BYTES, -2 * ADDRESS_BYTES];
 
-/// The program of an interface: `address` is the array with its Ethernet address, `local` the map of local addresses, `sockets` that of the
-/// interface's sockets by queue, and `otherwise` is returned if the queue has no socket.
+/// The descriptors of an interface's maps.
+pub(super) struct Maps {
+    /// The array with its Ethernet address.
+    pub(super) address: i32,
+    /// Local addresses.
+    pub(super) local: i32,
+    /// Until when the threads of the queues are alive.
+    pub(super) alive: i32,
+    /// The sockets by queue.
+    pub(super) sockets: i32,
+}
+
+/// The program of an interface: `clock` is the helper that tells the time, and `otherwise` is returned if the queue has no
+/// socket.
 ///
 /// `None` never happens: it says that the program has a jump without a place.
 pub(super) fn forwarding_program(
-    address: i32,
-    local: i32,
-    sockets: i32,
+    maps: &Maps,
+    clock: i32,
     otherwise: i32,
 ) -> Option<Vec<Instruction>> {
     let mut asm = Assembler::default();
@@ -244,7 +270,7 @@ pub(super) fn forwarding_program(
     asm.load(R2, FRAME, 0, Width::One);
     asm.and(R2, 1);
     asm.jump_if(R2, If::NotEqual, 0, pass);
-    pass_other_addresses(&mut asm, address, pass);
+    pass_other_addresses(&mut asm, maps.address, pass);
     asm.load(R2, FRAME, ETHERTYPE, Width::Two);
     asm.jump_if(R2, If::Equal, 0x86dd_u16.to_be().into(), ipv6);
     asm.jump_if(R2, If::NotEqual, 0x0800_u16.to_be().into(), pass);
@@ -256,14 +282,12 @@ pub(super) fn forwarding_program(
     ipv6_keys(&mut asm, pass);
     asm.place(look_up);
     for key in KEYS {
-        asm.map(R1, local);
-        asm.copy(R2, STACK);
-        asm.add(R2, key.into());
-        asm.call(MAP_LOOKUP);
+        asm.look_up(maps.local, key);
         asm.jump_if_some(R0, pass);
     }
+    pass_of_stalled(&mut asm, maps.alive, clock, pass);
     asm.load(R2, CONTEXT, CONTEXT_QUEUE, Width::Four);
-    asm.map(R1, sockets);
+    asm.map(R1, maps.sockets);
     asm.set(R3, otherwise);
     asm.call(REDIRECT_MAP);
     asm.exit();
@@ -283,10 +307,7 @@ fn jump_if_shorter(asm: &mut Assembler, bytes: i32, label: Label) {
 /// Jumps if the frame is for another Ethernet address than that in the array.
 fn pass_other_addresses(asm: &mut Assembler, address: i32, pass: Label) {
     asm.store_immediate(STACK, -4, 0, Width::Four);
-    asm.map(R1, address);
-    asm.copy(R2, STACK);
-    asm.add(R2, -4);
-    asm.call(MAP_LOOKUP);
+    asm.look_up(address, -4);
     asm.jump_if_none(R0, pass);
     asm.load(FLAGS, R0, 6, Width::Two);
     // The end of the longest frame.
@@ -299,6 +320,17 @@ fn pass_other_addresses(asm: &mut Assembler, address: i32, pass: Label) {
         asm.load(R3, R0, offset, width);
         asm.jump_if_register(R2, If::NotEqual, R3, pass);
     }
+}
+
+/// Jumps if the thread of the packet's queue has given no sign of life for some time.
+fn pass_of_stalled(asm: &mut Assembler, alive: i32, clock: i32, pass: Label) {
+    asm.load(R2, CONTEXT, CONTEXT_QUEUE, Width::Four);
+    asm.store(STACK, -4, R2, Width::Four);
+    asm.look_up(alive, -4);
+    asm.jump_if_none(R0, pass);
+    asm.load(ALIVE_UNTIL, R0, 0, Width::Eight);
+    asm.call(clock);
+    asm.jump_if_register(R0, If::Greater, ALIVE_UNTIL, pass);
 }
 
 /// Jumps if the interface does not forward a family.
@@ -341,6 +373,15 @@ fn ipv6_keys(asm: &mut Assembler, pass: Label) {
             asm.store(STACK, key + offset, R2, Width::Four);
         }
     }
+}
+
+/// A program that passes everything to the kernel.
+#[cfg(test)]
+pub(super) fn passing_program() -> Vec<Instruction> {
+    let mut asm = Assembler::default();
+    asm.set(R0, XDP_PASS);
+    asm.exit();
+    asm.code
 }
 
 #[cfg(test)]
@@ -489,11 +530,13 @@ mod tests {
 
     #[test]
     fn the_kernel_keeps_its_packets_and_the_forwarder_gets_the_others() {
-        use crate::io::xdp::bpf::{Map, load_program, test::run};
-        use std::io::Write;
+        use crate::io::xdp::alive::now;
+        use crate::io::xdp::bpf::{MAP_TYPE_HASH, Map, load_program, test::run};
+        use std::{io::Write, time::Duration};
         let maps = Map::of_addresses(8)
-            .and_then(|local| Ok((local, Map::of_sockets(1)?, Map::of_ethernet_address()?)));
-        let (local, sockets, address) = match maps {
+            .and_then(|local| Ok((local, Map::of_sockets(1)?, Map::of_ethernet_address()?)))
+            .and_then(|maps| Ok((maps, Map::create(MAP_TYPE_HASH, 1, 0)?)));
+        let ((local, sockets, address), alive) = match maps {
             Ok(maps) => maps,
             Err(error) => {
                 let _ = writeln!(std::io::stderr(), "skipped: runs of the XDP program: {error}");
@@ -509,13 +552,32 @@ mod tests {
         let [g, h] = 60_u16.to_ne_bytes();
         address.insert([0; 4], [a, b, c, d, e, f, 0, 0, g, h, 0, 0]).unwrap();
         // The queue has no socket.
-        let code = forwarding_program(
-            address.descriptor(),
-            local.descriptor(),
-            sockets.descriptor(),
-            FORWARDER,
-        );
-        let program = load_program(&code.unwrap()).unwrap_or_else(|error| panic!("{error:?}"));
+        let maps = Maps {
+            address: address.descriptor(),
+            local: local.descriptor(),
+            alive: alive.descriptor(),
+            sockets: sockets.descriptor(),
+        };
+        let [program, other] = [COARSE_CLOCK, CLOCK].map(|clock| {
+            let code = forwarding_program(&maps, clock, FORWARDER).unwrap();
+            load_program(&code).unwrap_or_else(|error| panic!("{error:?}"))
+        });
+        // No queue of a thread, one whose thread stands still for a second, and one that has a second left.
+        let second = Duration::from_secs(1);
+        let times = [None, Some(now() - second), Some(now() + second)];
+        for (time, expected) in times.into_iter().zip([XDP_PASS, XDP_PASS, FORWARDER]) {
+            if let Some(time) = time {
+                alive.insert([0; 4], (time.as_nanos() as u64).to_ne_bytes()).unwrap();
+            }
+            for program in [&program, &other] {
+                assert_eq!(
+                    run(program, &ipv4([10, 0, 0, 2])).unwrap(),
+                    expected as u32,
+                    "{time:?}"
+                );
+            }
+        }
+        alive.insert([0; 4], u64::MAX.to_ne_bytes()).unwrap();
         for (frame, kernel) in frames() {
             let expected = if kernel { XDP_PASS } else { FORWARDER };
             assert_eq!(run(&program, &frame).unwrap(), expected as u32, "{frame:02x?}");

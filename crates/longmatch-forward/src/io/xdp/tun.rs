@@ -4,7 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 
-use super::interface::{Interfaces, Request, change_setting, setting};
+use super::interface::{Interfaces, Request};
+use crate::sysctl;
 
 /// The largest MTU of a TUN device, in bytes.
 const MAX_MTU: i32 = 65_535;
@@ -52,7 +53,7 @@ impl Tun {
             (format!("ipv6/conf/{name}/addr_gen_mode"), "1"),
         ];
         for (path, value) in wanted {
-            match change_setting(&path, value) {
+            match sysctl::change(&path, value) {
                 // A kernel without IPv6.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => warnings.push(format!(
@@ -63,11 +64,11 @@ impl Tun {
             }
         }
         // The kernel uses the larger value of the device and of `all`.
-        if setting("ipv4/conf/all/rp_filter").is_ok_and(|value| value != "0") {
+        if let Some(value @ 1..) = sysctl::number("ipv4/conf/all/rp_filter") {
             warnings.push(format!(
                 "{name}: the kernel checks sources of packets that the forwarder hands to it, and \
-                 may drop them, because net.ipv4.conf.all.rp_filter is not 0; set it to 0, and \
-                 net.ipv4.conf.NAME.rp_filter of each interface as before"
+                 may drop them, because net.ipv4.conf.all.rp_filter is {value}; set it to 0, and \
+                 the rp_filter of each interface that needs the check to {value}"
             ));
         }
     }

@@ -10,6 +10,7 @@ use rustix::net::sockopt::socket_error;
 use xdp::slab::Slab;
 use xdp::{Packet, Umem};
 
+use super::alive::Alive;
 use super::queue::Queue;
 use super::tun::Tun;
 use crate::cause::{Cause, Fate, Outcome, Tally};
@@ -18,6 +19,9 @@ use crate::target::PortId;
 
 /// The bytes of an Ethernet header.
 const ETHERNET_BYTES: usize = 14;
+
+/// The longest wait for frames.
+const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
 /// One thread's queues: one AF_XDP socket for each interface, and one memory area for all of them.
 ///
@@ -30,6 +34,7 @@ pub struct XdpIo {
     /// The port that is asked first for the next batch.
     next: usize,
     tun: Arc<Tun>,
+    alive: Alive,
     /// After `queues` and `batch`, whose frames it has.
     umem: Umem,
 }
@@ -41,9 +46,15 @@ unsafe impl Send for XdpIo {}
 impl XdpIo {
     /// The thread's queues, in the order of the ports. `umem` is the memory that they were opened
     /// with, and has frames for all of them and a batch.
-    pub(super) fn new(queues: Vec<Queue>, batch: usize, tun: Arc<Tun>, umem: Umem) -> Self {
+    pub(super) fn new(
+        queues: Vec<Queue>,
+        batch: usize,
+        tun: Arc<Tun>,
+        alive: Alive,
+        umem: Umem,
+    ) -> Self {
         let batch = Batch { frames: Vec::with_capacity(batch), limit: 0, capacity: batch };
-        Self { queues, batch, next: 0, tun, umem }
+        Self { queues, batch, next: 0, tun, alive, umem }
     }
 
     /// Gives the kernel frames to receive into.
@@ -122,6 +133,7 @@ fn is_ip(frame: &[u8]) -> bool {
 
 impl PacketIo for XdpIo {
     fn receive(&mut self, max: usize) -> io::Result<Received> {
+        self.alive.renew();
         // Frames that the caller did not dispatch.
         for frame in self.batch.frames.drain(..) {
             self.umem.free_packet(frame);
@@ -180,8 +192,8 @@ impl PacketIo for XdpIo {
         self.refill()?;
         let new = |queue| PollFd::from_borrowed_fd(Queue::descriptor(queue), PollFlags::IN);
         let mut polled: Vec<_> = self.queues.iter().map(new).collect();
-        // A time that is too long for the kernel is none at all.
-        let timeout = Timespec::try_from(timeout).ok();
+        // The next call of `receive` must come before the thread counts as dead.
+        let timeout = Timespec::try_from(timeout.min(LONGEST_WAIT)).ok();
         match poll(&mut polled, timeout.as_ref()) {
             Err(error) if error != Errno::INTR => return Err(error.into()),
             _ => {}

@@ -84,9 +84,19 @@ impl Forwarder {
         stopped
     }
 
+    /// Sends a signal.
+    pub fn signal(&self, signal: Signal) {
+        let _ = kill_process(Pid::from_child(&self.child), signal);
+    }
+
+    /// Whether the process has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// Sends a signal, and waits for the end.
     pub fn stop(&mut self, signal: Signal) -> Stopped {
-        let _ = kill_process(Pid::from_child(&self.child), signal);
+        self.signal(signal);
         let end = Instant::now() + PATIENCE;
         let status = loop {
             match self.child.try_wait().unwrap() {

@@ -14,6 +14,7 @@ mod flow;
 mod identical;
 mod net;
 mod offload;
+mod stalls;
 mod streams;
 mod table;
 #[path = "../../../../../longmatch-forward/tests/network/wire.rs"]
