@@ -54,7 +54,7 @@ pub use worker::XdpIo;
 use crate::target::Port;
 use alive::Alive;
 use attachment::Attachment;
-use bpf::Map;
+use bpf::{Link, Map};
 use local::LocalAddresses;
 use queue::Queue;
 use tun::Tun;
@@ -99,7 +99,7 @@ impl Xdp {
         mut links: Vec<ReleasedLink>,
     ) -> Result<Self, XdpError> {
         let opened = Self::open_with(ports, options, &mut links);
-        links.into_iter().for_each(ReleasedLink::detach);
+        links.into_iter().for_each(|released| drop(Link(Some(released.link))));
         opened
     }
 
