@@ -545,11 +545,8 @@ mod tests {
                 alive.insert([0; 4], (time.as_nanos() as u64).to_ne_bytes()).unwrap();
             }
             for program in [&program, &other] {
-                assert_eq!(
-                    run(program, &ipv4([10, 0, 0, 2])).unwrap(),
-                    expected as u32,
-                    "{time:?}"
-                );
+                let result = run(program, &ipv4([10, 0, 0, 2])).unwrap();
+                assert_eq!(result, expected as u32, "{time:?}");
             }
         }
         alive.insert([0; 4], u64::MAX.to_ne_bytes()).unwrap();
