@@ -3,7 +3,9 @@
 mod reference;
 
 use longmatch::EngineKind;
+use longmatch_forward::io::Null;
 use longmatch_forward::packet::{FlowFields, flow_hash, parse, rewrite};
+use longmatch_forward::{Control, run};
 use reference::{Fate, compare, corpus, expected, mac, ports, table};
 
 /// A generator of numbers (SplitMix64), the same in each run.
@@ -40,6 +42,18 @@ fn the_corpus_is_forwarded_as_by_the_reference_in_batches_of_any_size() {
             compare(&corpus(), &table, &ports, batch);
         }
     }
+}
+
+/// A request to stop leaves time for packets that have arrived, though more arrive for ever.
+#[test]
+fn a_stopped_thread_goes_on_for_a_tenth_of_a_second() {
+    let (ports, control) = (ports(), Control::new(1));
+    let table = table(&ports, EngineKind::Linear);
+    let (mut io, start) = (Null::new(ports.len() as u16, 60), std::time::Instant::now());
+    control.stop();
+    run(&mut io, &mut table.reader(), &ports, 32, &control, 0).unwrap();
+    let took = start.elapsed().as_millis();
+    assert!(control.tally().received > 0 && (100..1000).contains(&took), "{took} ms");
 }
 
 #[test]

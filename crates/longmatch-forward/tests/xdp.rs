@@ -169,35 +169,6 @@ fn interfaces_are_restored() {
     assert_restored(&tun);
 }
 
-/// Frames of a flow of a thousand a second, which a router forwards; the number of those that arrived.
-struct Flow {
-    to: longmatch_forward::Mac,
-    wires: [Wire; 2],
-    sent: u32,
-    arrived: std::collections::HashSet<u32>,
-}
-
-impl Flow {
-    /// Sends so many frames, while `worker` forwards, or nobody, or the kernel.
-    fn send(&mut self, count: u32, mut worker: Option<&mut XdpIo>) {
-        for _ in 0..count {
-            self.wires[0].send(&network::udp(self.to, 64, self.sent, 26));
-            self.sent += 1;
-            std::thread::sleep(Duration::from_millis(1));
-            if let Some(worker) = &mut worker {
-                forward_all(worker);
-            }
-        }
-        self.receive();
-    }
-
-    fn receive(&mut self) {
-        let frames = std::iter::from_fn(|| self.wires[1].receive());
-        let ours = frames.filter(|frame| frame[..6] == HOST_MACS[1].0);
-        self.arrived.extend(ours.filter_map(|frame| network::number(&frame)));
-    }
-}
-
 /// Forwards all that has arrived.
 fn forward_all(worker: &mut XdpIo) -> usize {
     let mut forwarded = 0;
@@ -212,59 +183,64 @@ fn forward_all(worker: &mut XdpIo) -> usize {
     }
 }
 
-/// What the kernel says of a link: its number, and that of the program.
-fn link_ids(link: &ReleasedLink) -> [String; 2] {
-    let path = format!("/proc/thread-self/fdinfo/{}", link.link.as_raw_fd());
-    let text = std::fs::read_to_string(path).unwrap();
-    let line = |name| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
-    ["link_id:", "prog_id:"].map(line)
+/// What the kernel says of links: each one's number, and that of its program.
+fn link_ids(links: &[ReleasedLink]) -> Vec<[String; 2]> {
+    let of = |link: &ReleasedLink| {
+        let path = format!("/proc/thread-self/fdinfo/{}", link.link.as_raw_fd());
+        let text = std::fs::read_to_string(path).unwrap();
+        let line = |name| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+        ["link_id:", "prog_id:"].map(line)
+    };
+    links.iter().map(of).collect()
 }
 
 #[test]
-fn interfaces_are_taken_over_and_closed_without_loss() {
+fn interfaces_are_taken_over_without_loss() {
     let Some(network) = Network::new(1) else { return };
-    for mode in [XdpMode::Generic, XdpMode::Native] {
-        let wires = [Wire::open("p0"), Wire::open("p1")];
+    for (mode, other) in [(XdpMode::Generic, XdpMode::Native), (XdpMode::Native, XdpMode::Generic)]
+    {
+        let (inner, outer) = (Wire::open("p0"), Wire::open("p1"));
         let (mut xdp, mut worker) = open(&network, &options(mode));
-        let to = network.ports[0].mac();
-        let mut flow = Flow { to, wires, sent: 0, arrived: Default::default() };
-        for round in 0..5 {
-            flow.send(100, Some(&mut worker));
-            // These are still in the queue.
-            flow.send(20, None);
+        let mut sent = 0;
+        // By the worker, or the kernel, or neither until later.
+        let mut send = |count, mut worker: Option<&mut XdpIo>| {
+            for number in sent..sent + count {
+                inner.send(&network::udp(network.ports[0].mac(), 64, number, 26));
+                std::thread::sleep(Duration::from_millis(1));
+                worker.as_mut().map(|worker| forward_all(worker));
+            }
+            sent += count;
+        };
+        let mut before: Option<Vec<[String; 2]>> = None;
+        for _ in 0..5 {
+            send(100, Some(&mut worker));
+            send(20, None);
             let links = xdp.release();
+            send(20, None);
+            // Those before the release.
             assert_eq!(forward_all(&mut worker), 20, "{mode}");
-            let before: Vec<_> = links.iter().map(link_ids).collect();
-            flow.send(20, None);
+            // The links stay, and their programs change.
+            let ids = link_ids(&links);
+            for (old, new) in before.iter().flatten().zip(&ids) {
+                assert!(old[0] == new[0] && old[1] != new[1], "{old:?} {new:?}");
+            }
+            before = Some(ids);
             drop((worker, xdp));
-            assert!(network::has_program("r0") && network::has_program("r1"));
             xdp = Xdp::open_over(&network.ports, &options(mode), links).unwrap();
             [worker] = xdp.workers().try_into().ok().unwrap();
-            flow.send(100, Some(&mut worker));
-            // The same link has another program.
-            let links = xdp.release();
-            forward_all(&mut worker);
-            for (before, link) in before.iter().zip(&links) {
-                let [link, program] = link_ids(link);
-                assert!(before[0] == link && before[1] != program, "{round}: {before:?}");
-            }
-            drop(worker);
-            // One link fits no port, and the other mode no link.
-            let other = if mode == XdpMode::Native { XdpMode::Generic } else { XdpMode::Native };
-            xdp = Xdp::open_over(&network.ports[..1], &options(other), links).unwrap();
-            assert!(xdp.descriptions()[0].starts_with(&format!("r0: {other} mode")), "{xdp:?}");
-            assert!(!network::has_program("r1"));
-            drop(xdp);
-            (xdp, worker) = open(&network, &options(mode));
         }
-        flow.send(20, None);
-        xdp.close();
-        flow.send(20, None);
-        assert_eq!(forward_all(&mut worker), 20, "{mode}");
         std::thread::sleep(Duration::from_millis(20));
-        flow.receive();
-        assert_eq!(flow.arrived.len(), flow.sent as usize, "{mode}");
-        drop((xdp, worker));
+        let arrived = std::iter::from_fn(|| outer.receive());
+        let arrived = arrived.filter(|frame| frame[..6] == HOST_MACS[1].0);
+        let arrived: std::collections::HashSet<_> =
+            arrived.map(|frame| network::number(&frame)).collect();
+        assert_eq!(arrived.len(), sent as usize, "{mode}");
+        // A link of the other mode, and one that fits no port.
+        let links = xdp.release();
+        drop(worker);
+        xdp = Xdp::open_over(&network.ports[..1], &options(other), links).unwrap();
+        assert_eq!(xdp.descriptions(), [format!("r0: {other} mode, copy")]);
+        assert!(!network::has_program("r1"));
     }
 }
 

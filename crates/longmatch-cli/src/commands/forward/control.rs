@@ -51,15 +51,12 @@ pub(super) fn serve(name: &str, questions: SyncSender<Question>) -> Result<(), C
     let listener = address(name).and_then(|address| bind(&address)).map_err(failed)?;
     let work = move || {
         while let Ok((stream, _)) = listener.accept() {
-            match request(stream, &questions) {
-                Ok(Some(stream)) => {
-                    // The name is free for the process that takes over.
-                    drop(listener);
-                    let _ = questions.send(Question::TakeOver(stream));
-                    return;
-                }
-                // Who asked may have gone.
-                Ok(None) | Err(_) => {}
+            // Who asked may have gone.
+            if let Ok(Some(stream)) = request(stream, &questions) {
+                // The name is free for the process that takes over.
+                drop(listener);
+                let _ = questions.send(Question::TakeOver(stream));
+                return;
             }
         }
     };

@@ -98,6 +98,9 @@ struct Metrics(Sample);
 /// A metric without labels: its name, its description, its kind and its value.
 type Single = (&'static str, &'static str, MetricType, u64);
 
+/// A metric with a value for each port: its name, its description and the count.
+type PortMetric = (&'static str, &'static str, fn(&PortTally) -> u64);
+
 impl Metrics {
     fn singles(&self) -> [Single; 8] {
         use MetricType::{Counter, Gauge};
@@ -121,8 +124,7 @@ impl Metrics {
         ]
     }
 
-    /// The counts by port: the name, the description, and the count.
-    const PORTS: [(&str, &str, fn(&PortTally) -> u64); 5] = [
+    const PORTS: [PortMetric; 5] = [
         ("received_packets", "Received packets", |port| port.received.packets),
         ("received_bytes", "Received bytes", |port| port.received.bytes),
         ("sent_packets", "Sent packets", |port| port.sent.packets),

@@ -40,6 +40,8 @@ pub(super) struct Session<'a> {
     end: Option<Instant>,
     pub(super) output: Output,
     service: Service,
+    /// Whether the last line is printed.
+    has_printed: Arc<AtomicBool>,
     /// The counts of all threads that have ended.
     counts: Counts,
     /// The last counts of routes.
@@ -53,7 +55,8 @@ impl<'a> Session<'a> {
         let (signal, output, started) = (signals()?, Output::new(args)?, Instant::now());
         let end = args.seconds.map(|seconds| started + Duration::from_secs_f64(seconds));
         let (counts, routes) = (Counts::default(), RouteCounts::default());
-        Ok(Self { args, signal, started, end, output, service, counts, routes })
+        let has_printed = Arc::default();
+        Ok(Self { args, signal, started, end, output, service, has_printed, counts, routes })
     }
 
     /// Whether a signal or the time ends it.
@@ -90,12 +93,12 @@ impl<'a> Session<'a> {
             self.service.ready(&routes.routes());
             let all_ended = || threads.iter().all(thread::ScopedJoinHandle::is_finished);
             let watched = self.watch(control, ports, all_ended, routes);
+            if self.signal.load(Ordering::Relaxed) {
+                end_soon(self.has_printed.clone());
+            }
             // First, so that the threads end with the last packet.
             routes.close();
             control.stop();
-            if self.signal.load(Ordering::Relaxed) {
-                end_soon();
-            }
             let mut ended = watched?;
             for thread in threads {
                 let result =
@@ -186,7 +189,9 @@ impl<'a> Session<'a> {
     /// Prints the counts of all packets.
     pub(super) fn end(self) -> Result<(), CliError> {
         let sample = self.last_sample();
-        self.output.end(sample)
+        self.output.end(sample)?;
+        self.has_printed.store(true, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -207,13 +212,13 @@ fn is_gone(error: &io::Error) -> bool {
     GONE.iter().any(|code| error.raw_os_error() == Some(code.raw_os_error()))
 }
 
-/// Ends the process though a thread waits for a reader of its output that does not read.
-fn end_soon() {
+/// Ends the process though a reader of its output does not read, or the kernel takes long to give interfaces back.
+fn end_soon(has_printed: Arc<AtomicBool>) {
     /// The other threads end within a fraction of it.
     const PATIENCE: Duration = Duration::from_millis(900);
-    thread::spawn(|| {
+    thread::spawn(move || {
         thread::sleep(PATIENCE);
-        process::exit(2);
+        process::exit(if has_printed.load(Ordering::Relaxed) { 0 } else { 2 });
     });
 }
 

@@ -29,12 +29,19 @@ pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
     }
     let mut opened = Opened::new(args, open, || take_over(args, &service))?;
     let mut session = Session::new(args, service)?;
-    while let Ended::Again(reason) = opened.forward(&mut session)? {
+    loop {
+        let (ended, closing) = opened.forward(&mut session)?;
+        let Ended::Again(reason) = ended else {
+            // Before the kernel takes the interfaces back, which may last.
+            let printed = session.end();
+            drop(closing);
+            return printed;
+        };
+        drop(closing);
         session.output.warn(reason);
-        let Some(open) = reopened(args, &mut session)? else { break };
+        let Some(open) = reopened(args, &mut session)? else { return session.end() };
         opened = Opened::new(args, open, || Ok(Vec::new()))?;
     }
-    session.end()
 }
 
 fn unusable(error: &dyn std::fmt::Display) -> CliError {
@@ -108,25 +115,27 @@ impl Opened {
         Ok(Self { ports, follower, xdp, workers, interfaces })
     }
 
-    /// Forwards until the end, or until interfaces come or go.
-    fn forward(self, session: &mut Session<'_>) -> Result<Ended, CliError> {
+    /// Forwards until the end, or until interfaces come or go. Also returns what gives the interfaces back when dropped.
+    fn forward(self, session: &mut Session<'_>) -> Result<(Ended, Closing), CliError> {
         let Self { ports, follower, xdp, mut workers, interfaces } = self;
         let programs = Programs { xdp, warned: false };
         let mut routes = KernelRoutes::new(follower, Some(interfaces), programs);
         let reader = routes.reader();
-        let ended = session.forward(&mut workers, &ports, &reader, &mut routes);
-        if let Ok(Ended::TakenOver(by)) = &ended {
-            // The queues are free once the threads' sockets are closed.
-            drop(workers);
-            let mut xdp = routes.into_attached().xdp;
-            let links = xdp.release();
-            // With it the name of the device to the kernel is free.
-            drop(xdp);
-            control::hand_over(by, &links);
-        }
-        ended
+        let ended = session.forward(&mut workers, &ports, &reader, &mut routes)?;
+        let Ended::TakenOver(by) = &ended else { return Ok((ended, Some((routes, workers)))) };
+        // The queues are free once the threads' sockets are closed.
+        drop(workers);
+        let mut xdp = routes.into_attached().xdp;
+        let links = xdp.release();
+        // With it the name of the device to the kernel is free.
+        drop(xdp);
+        control::hand_over(by, &links);
+        Ok((ended, None))
     }
 }
+
+/// What gives the interfaces back.
+type Closing = Option<(KernelRoutes<Programs>, Vec<XdpIo>)>;
 
 /// The programs on the interfaces.
 struct Programs {

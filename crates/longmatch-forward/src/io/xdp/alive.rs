@@ -17,7 +17,7 @@ const RENEWAL: Duration = Duration::from_millis(100);
 
 /// One thread's sign of life.
 pub(super) struct Alive {
-    /// By thread, which is the number of its queues too: when the sign ends, in nanoseconds of the monotonic clock.
+    /// The end of each thread's sign, in nanoseconds of the monotonic clock. A thread has the number of its queues.
     map: Arc<Map<4, 8>>,
     thread: u32,
     renewed: Duration,
@@ -27,28 +27,23 @@ impl Alive {
     /// Gives the first sign.
     pub(super) fn new(map: Arc<Map<4, 8>>, thread: u32) -> Self {
         let mut alive = Self { map, thread, renewed: Duration::ZERO };
-        alive.give(now());
+        alive.renew();
         alive
     }
 
-    /// Gives a sign, unless the last one is recent: a read of the clock, and ten system calls a second.
+    /// Gives a sign, unless the last one is recent.
     pub(super) fn renew(&mut self) {
         let now = now();
-        if now.saturating_sub(self.renewed) >= RENEWAL {
-            self.give(now);
-        }
-    }
-
-    fn give(&mut self, now: Duration) {
-        let end = (now + LIFE).as_nanos() as u64;
+        let end = ((now + LIFE).as_nanos() as u64).to_ne_bytes();
         // After an error the next call tries again; without a sign, the kernel forwards.
-        if self.map.insert(self.thread.to_ne_bytes(), end.to_ne_bytes()).is_ok() {
+        if now >= self.renewed + RENEWAL && self.map.insert(self.thread.to_ne_bytes(), end).is_ok()
+        {
             self.renewed = now;
         }
     }
 }
 
-/// The time of the monotonic clock at the last tick of the kernel, as the programs see it.
+/// The monotonic clock at the last tick of the kernel, as the programs see it.
 pub(super) fn now() -> Duration {
     clock_gettime(ClockId::MonotonicCoarse).try_into().unwrap_or_default()
 }

@@ -10,7 +10,7 @@ use super::bpf::{self, Link, Map};
 use super::error::XdpError;
 use super::interface::Interfaces;
 use super::options::{ETHERNET_BYTES, XdpMode, XdpOptions};
-use super::program::{CLOCK, COARSE_CLOCK, Maps, XDP_PASS, forwarding_program};
+use super::program::{CLOCK, COARSE_CLOCK, XDP_PASS, forwarding_program};
 use super::queue::Queue;
 use crate::sysctl::setting;
 use crate::target::{Mac, Port};
@@ -52,17 +52,6 @@ pub struct ReleasedLink {
     pub link: OwnedFd,
 }
 
-impl ReleasedLink {
-    fn fits(&self, mode: XdpMode) -> bool {
-        mode != if self.native { XdpMode::Generic } else { XdpMode::Native }
-    }
-
-    /// Detaches the program, whatever other descriptors there are.
-    pub(super) fn detach(self) {
-        drop(Link::of(self.link));
-    }
-}
-
 impl Attachment {
     /// Attaches the program to the interface of a port, by one of `links` if it fits. Without sockets, it passes all
     /// packets to the kernel.
@@ -80,14 +69,10 @@ impl Attachment {
             Map::of_sockets(queues).map_err(XdpError::at("make a BPF map of AF_XDP sockets"))?;
         let address = Map::of_ethernet_address()
             .map_err(XdpError::at("make a BPF map of an Ethernet address"))?;
-        let maps = Maps {
-            address: address.descriptor(),
-            local: local.descriptor(),
-            alive: alive.descriptor(),
-            sockets: sockets.descriptor(),
-        };
+        let maps =
+            [address.descriptor(), local.descriptor(), alive.descriptor(), sockets.descriptor()];
         let load = |clock| {
-            bpf::load_program(&forwarding_program(&maps, clock, XDP_PASS).unwrap_or_default())
+            bpf::load_program(&forwarding_program(maps, clock, XDP_PASS).unwrap_or_default())
         };
         let program = load(COARSE_CLOCK).or_else(|_| load(CLOCK));
         let program = program.map_err(|(source, log)| match source.kind() {
@@ -182,17 +167,16 @@ impl Attachment {
 
     /// Takes the sockets out of the program's map: the kernel gets all packets.
     pub(super) fn close(&self) {
-        // An element that is not there any more is no error, and there are no others.
         for queue in 0..self.queues {
-            let removed = self.sockets.remove(queue.to_ne_bytes());
-            debug_assert!(removed.is_ok());
+            // An element that is not there any more is no error.
+            drop(self.sockets.remove(queue.to_ne_bytes()));
         }
     }
 
     /// The link, with which the program stays attached.
-    pub(super) fn release(self) -> Option<ReleasedLink> {
-        let Self { port, index, native, link, .. } = self;
-        Some(ReleasedLink { port: port.name.clone(), index, native, link: link.release()? })
+    pub(super) fn release(mut self) -> Option<ReleasedLink> {
+        let (port, index, native) = (self.port.name.clone(), self.index, self.native);
+        self.link.0.take().map(|link| ReleasedLink { port, index, native, link })
     }
 
     /// The modes in use, in words.
@@ -254,10 +238,10 @@ fn take_over(
 ) -> Option<(Link, bool)> {
     let place = links.iter().position(|link| link.index == index)?;
     let released = links.swap_remove(place);
-    let (fits, native) = (released.fits(mode), released.native);
-    // One that does not fit, or whose interface is gone, is detached.
-    let link = Link::of(released.link);
-    (fits && link.update(program).is_ok()).then_some((link, native))
+    let (link, native) = (Link(Some(released.link)), released.native);
+    let other = if native { XdpMode::Generic } else { XdpMode::Native };
+    // One that does not fit is detached.
+    (mode != other && link.update(program).is_ok()).then_some((link, native))
 }
 
 /// Attaches a program in the best mode that the options permit: the link, whether the mode is the
@@ -304,63 +288,5 @@ fn while_released<T>(mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
             }
             result => return result,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::Write;
-    use std::process::Command;
-
-    use rustix::net::{AddressFamily, SendFlags, SocketType, send, socket};
-
-    use super::*;
-    use crate::io::xdp::program::passing_program;
-
-    /// Attaches a program to the loopback interface by rtnetlink, as `ip` does.
-    fn attach_by_netlink(program: &OwnedFd) {
-        // struct nlmsghdr, struct ifinfomsg, IFLA_XDP with IFLA_XDP_FD and IFLA_XDP_FLAGS.
-        let descriptor = program.as_raw_fd() as u32;
-        let nested = [[8 | 1 << 16, descriptor], [8 | 3 << 16, 2]].concat();
-        let body = [&[0, 1, 0, 0, 20 | (43 | 0x8000) << 16], &nested[..]].concat();
-        let words = [&[52, 19 | 5 << 16, 1, 0], &body[..]].concat();
-        let bytes: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
-        let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
-        let socket = socket(family, kind, None).unwrap();
-        send(&socket, &bytes, SendFlags::empty()).unwrap();
-    }
-
-    /// Each of two kinds of programs is detached as the message says.
-    #[test]
-    #[cfg(target_endian = "little")]
-    fn advice_about_other_programs_works() {
-        // SAFETY: a system call without pointers.
-        let unshared = unsafe { libc::unshare(libc::CLONE_NEWNET) };
-        if unshared != 0 || Command::new("ip").arg("-V").output().is_err() {
-            let _ = writeln!(
-                io::stderr(),
-                "skipped: advice_about_other_programs_works: no namespace, or no `ip`"
-            );
-            return;
-        }
-        // A new namespace has one interface, the loopback.
-        let attach = |program| attach(program, "lo", 1, XdpMode::Generic);
-        let detach = || {
-            let mut ip = Command::new("ip");
-            ip.args(["link", "set", "lo", "xdpgeneric", "off"]).output().unwrap().status.success()
-        };
-        let program = bpf::load_program(&passing_program()).unwrap();
-        let held = attach(&program).unwrap();
-        let error = attach(&program).unwrap_err().to_string();
-        assert!(
-            error.contains("`ip link set lo xdp off`") && error.contains("--take-over"),
-            "{error}"
-        );
-        assert!(!detach(), "a link was detached");
-        drop(held);
-        attach_by_netlink(&program);
-        assert!(matches!(attach(&program), Err(XdpError::OtherProgram { .. })));
-        assert!(detach());
-        attach(&program).unwrap();
     }
 }

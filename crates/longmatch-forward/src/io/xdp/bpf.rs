@@ -70,15 +70,6 @@ struct LinkCreate {
     flags: u32,
 }
 
-/// The arguments of `BPF_LINK_UPDATE`.
-#[repr(C)]
-struct LinkUpdate {
-    link: u32,
-    program: u32,
-    flags: u32,
-    old_program: u32,
-}
-
 /// The address of a value, as the kernel reads it.
 fn address<T: ?Sized>(value: *const T) -> u64 {
     value.cast::<u8>().expose_provenance() as u64
@@ -223,7 +214,7 @@ fn load_with_log(code: &[Instruction], log: &mut [u8]) -> io::Result<OwnedFd> {
 
 /// A program that is attached to an interface.
 #[derive(Debug)]
-pub(super) struct Link(Option<OwnedFd>);
+pub(super) struct Link(pub(super) Option<OwnedFd>);
 
 impl Link {
     /// Attaches a program to an interface, until the link is dropped or the process ends.
@@ -237,23 +228,13 @@ impl Link {
         Ok(Self(Some(unsafe { own(descriptor) })))
     }
 
-    /// The link with this descriptor.
-    pub(super) fn of(descriptor: OwnedFd) -> Self {
-        Self(Some(descriptor))
-    }
-
     /// Replaces the program, without a moment in which there is none.
     pub(super) fn update(&self, program: &OwnedFd) -> io::Result<()> {
         let link = self.0.as_ref().map_or(-1, OwnedFd::as_raw_fd) as u32;
-        let program = program.as_raw_fd() as u32;
-        let mut arguments = LinkUpdate { link, program, flags: 0, old_program: 0 };
-        // SAFETY: the structure is that of the command, and has no pointers.
+        // With flags, and the old program, which need not be told.
+        let mut arguments = [link, program.as_raw_fd() as u32, 0, 0];
+        // SAFETY: the numbers are the fields of the command's structure, which has no pointers.
         unsafe { bpf(LINK_UPDATE, &mut arguments) }.map(drop)
-    }
-
-    /// The descriptor, with which the program stays attached. There always is one.
-    pub(super) fn release(mut self) -> Option<OwnedFd> {
-        self.0.take()
     }
 }
 

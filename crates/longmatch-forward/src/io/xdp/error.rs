@@ -116,8 +116,8 @@ impl fmt::Display for XdpError {
                 "{interface}: another XDP program is attached: `ip -d link show {interface}` shows \
                  it. If it is that of a running `longmatch forward`, start this one with --take-over. \
                  A program that a process holds by a BPF link ends with that process: `bpftool link \
-                 list` names it. Any other is detached by `ip link set {interface} xdp off`, or \
-                 `xdpgeneric off` in generic mode"
+                 list` names it. Any other is detached by `ip link set {interface} xdp off`, or in \
+                 generic mode `ip link set {interface} xdpgeneric off`"
             ),
             Self::TooFewQueues { interface, queues, threads } => write!(
                 f,

@@ -239,24 +239,12 @@ const NOT_FORWARDED: [[u8; 2]; 2] = [[0xff, 0], [0, 0xff]];
 /// The places of the keys of the destination and the source, from the end of the stack.
 const KEYS: [i16; 2] = [-ADDRESS_BYTES, -2 * ADDRESS_BYTES];
 
-/// The descriptors of an interface's maps.
-pub(super) struct Maps {
-    /// The array with its Ethernet address.
-    pub(super) address: i32,
-    /// Local addresses.
-    pub(super) local: i32,
-    /// Until when the threads of the queues are alive.
-    pub(super) alive: i32,
-    /// The sockets by queue.
-    pub(super) sockets: i32,
-}
-
-/// The program of an interface: `clock` is the helper that tells the time, and `otherwise` is returned if the queue has no
-/// socket.
+/// The program of an interface. Its maps: the array with its Ethernet address, local addresses, the time until which each
+/// queue's thread is alive, the sockets by queue. `clock` tells the time; `otherwise` is returned if there is no socket.
 ///
 /// `None` never happens: it says that the program has a jump without a place.
 pub(super) fn forwarding_program(
-    maps: &Maps,
+    [address, local, alive, sockets]: [i32; 4],
     clock: i32,
     otherwise: i32,
 ) -> Option<Vec<Instruction>> {
@@ -270,7 +258,7 @@ pub(super) fn forwarding_program(
     asm.load(R2, FRAME, 0, Width::One);
     asm.and(R2, 1);
     asm.jump_if(R2, If::NotEqual, 0, pass);
-    pass_other_addresses(&mut asm, maps.address, pass);
+    pass_other_addresses(&mut asm, address, pass);
     asm.load(R2, FRAME, ETHERTYPE, Width::Two);
     asm.jump_if(R2, If::Equal, 0x86dd_u16.to_be().into(), ipv6);
     asm.jump_if(R2, If::NotEqual, 0x0800_u16.to_be().into(), pass);
@@ -282,12 +270,12 @@ pub(super) fn forwarding_program(
     ipv6_keys(&mut asm, pass);
     asm.place(look_up);
     for key in KEYS {
-        asm.look_up(maps.local, key);
+        asm.look_up(local, key);
         asm.jump_if_some(R0, pass);
     }
-    pass_of_stalled(&mut asm, maps.alive, clock, pass);
+    pass_of_stalled(&mut asm, alive, clock, pass);
     asm.load(R2, CONTEXT, CONTEXT_QUEUE, Width::Four);
-    asm.map(R1, maps.sockets);
+    asm.map(R1, sockets);
     asm.set(R3, otherwise);
     asm.call(REDIRECT_MAP);
     asm.exit();
@@ -373,15 +361,6 @@ fn ipv6_keys(asm: &mut Assembler, pass: Label) {
             asm.store(STACK, key + offset, R2, Width::Four);
         }
     }
-}
-
-/// A program that passes everything to the kernel.
-#[cfg(test)]
-pub(super) fn passing_program() -> Vec<Instruction> {
-    let mut asm = Assembler::default();
-    asm.set(R0, XDP_PASS);
-    asm.exit();
-    asm.code
 }
 
 #[cfg(test)]
@@ -552,14 +531,10 @@ mod tests {
         let [g, h] = 60_u16.to_ne_bytes();
         address.insert([0; 4], [a, b, c, d, e, f, 0, 0, g, h, 0, 0]).unwrap();
         // The queue has no socket.
-        let maps = Maps {
-            address: address.descriptor(),
-            local: local.descriptor(),
-            alive: alive.descriptor(),
-            sockets: sockets.descriptor(),
-        };
+        let maps =
+            [address.descriptor(), local.descriptor(), alive.descriptor(), sockets.descriptor()];
         let [program, other] = [COARSE_CLOCK, CLOCK].map(|clock| {
-            let code = forwarding_program(&maps, clock, FORWARDER).unwrap();
+            let code = forwarding_program(maps, clock, FORWARDER).unwrap();
             load_program(&code).unwrap_or_else(|error| panic!("{error:?}"))
         });
         // No queue of a thread, one whose thread stands still for a second, and one that has a second left.
@@ -570,11 +545,8 @@ mod tests {
                 alive.insert([0; 4], (time.as_nanos() as u64).to_ne_bytes()).unwrap();
             }
             for program in [&program, &other] {
-                assert_eq!(
-                    run(program, &ipv4([10, 0, 0, 2])).unwrap(),
-                    expected as u32,
-                    "{time:?}"
-                );
+                let result = run(program, &ipv4([10, 0, 0, 2])).unwrap();
+                assert_eq!(result, expected as u32, "{time:?}");
             }
         }
         alive.insert([0; 4], u64::MAX.to_ne_bytes()).unwrap();

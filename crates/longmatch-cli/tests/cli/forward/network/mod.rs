@@ -14,6 +14,7 @@ mod flow;
 mod identical;
 mod net;
 mod offload;
+mod programs;
 mod service;
 mod stalls;
 mod streams;

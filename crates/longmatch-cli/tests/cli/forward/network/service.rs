@@ -115,7 +115,7 @@ fn a_running_forwarder_tells_its_routes_and_counts() {
 #[test]
 fn a_new_process_takes_the_interfaces_over() {
     let Some(net) = Net::new("a_new_process_takes_the_interfaces_over") else { return };
-    let mut flow = Flow::new(&net);
+    let mut flow = Flow::new(&net, Duration::from_millis(2));
     // Without a running one the option changes nothing.
     let mut running = Forwarder::start(&net, &["--take-over"]);
     let first = flow.send_for(200).start;
