@@ -252,8 +252,13 @@ Examples:
   longmatch forward --interface eth0 eth1 --threads 4 --batch 32 --engine poptrie
   longmatch forward --io pcap --interface in.pcap=out.pcap --routes rib.txt.zst
   longmatch forward --interface eth0 eth1 --json | jq '{seconds, forwarded, dropped}'
+  longmatch forward --interface eth0 eth1 --metrics 127.0.0.1:9470
+  longmatch forward route get 192.0.2.1
 
-Exit codes: 0 done, 2 bad usage or input, or an interface that cannot be used.";
+docs/forward.md is the guide: what is bypassed, where it pays, counts, capabilities, a unit of systemd.
+
+Exit codes: 0 done, 1 if 'route get' found an address without a route, 2 bad usage or input, or an
+interface that cannot be used.";
 
 /// Text after the operations of `longmatch set`.
 pub const SET: &str = "\

@@ -22,18 +22,42 @@ pub(super) struct Attachment {
     /// The kernel's number of the interface.
     index: u32,
     /// The element of the map of the Ethernet address that frames for this machine have: after it, whether IPv4 and IPv6
-    /// are not forwarded, and the longest frame.
-    element: [u8; 12],
-    address: Map<4, 12>,
+    /// are not forwarded.
+    element: [u8; 8],
+    address: Map<4, 8>,
     /// The sockets, by queue.
     sockets: Map<4, 4>,
     queues: u32,
+    code: Code,
     native: bool,
     zero_copy: bool,
     /// Why the mode is not the native one.
     reason: Option<io::Error>,
     /// The link, while the program is attached.
     link: Link,
+}
+
+/// The parameters of a program.
+#[derive(Debug)]
+struct Code {
+    /// The descriptors of its maps, which [`Xdp`](super::Xdp) keeps open.
+    maps: [i32; 4],
+    /// The helper that tells the time.
+    clock: i32,
+    /// Bytes of the longest frame.
+    longest: u16,
+}
+
+impl Code {
+    fn load(&self) -> Result<OwnedFd, (io::Error, String)> {
+        let code = forwarding_program(self.maps, self.clock, self.longest, XDP_PASS);
+        bpf::load_program(&code.unwrap_or_default())
+    }
+}
+
+/// Bytes of the longest frame that has one segment.
+fn longest(port: &Port) -> u16 {
+    port.mtu().saturating_add(ETHERNET_BYTES).min(u16::MAX.into()) as u16
 }
 
 /// The BPF link of an interface whose packets the kernel forwards: [`Xdp::release`](super::Xdp::release) makes it, and
@@ -71,14 +95,13 @@ impl Attachment {
             .map_err(XdpError::at("make a BPF map of an Ethernet address"))?;
         let maps =
             [address.descriptor(), local.descriptor(), alive.descriptor(), sockets.descriptor()];
-        let load = |clock| {
-            bpf::load_program(&forwarding_program(maps, clock, XDP_PASS).unwrap_or_default())
-        };
-        let program = load(COARSE_CLOCK).or_else(|_| load(CLOCK));
-        let program = program.map_err(|(source, log)| match source.kind() {
-            io::ErrorKind::PermissionDenied => {
-                XdpError::Permission { action: "load an XDP program".into() }
-            }
+        let mut code = Code { maps, clock: COARSE_CLOCK, longest: longest(port) };
+        let program = code.load().or_else(|_| {
+            code.clock = CLOCK;
+            code.load()
+        });
+        let program = program.map_err(|(source, log)| match source.raw_os_error() {
+            Some(libc::EPERM) => XdpError::Permission { action: "load an XDP program".into() },
             _ => XdpError::Program { log, source },
         })?;
         let (link, native, reason) = match take_over(&program, index, options.mode, links) {
@@ -86,7 +109,7 @@ impl Attachment {
             None => attach(&program, name, index, options.mode)?,
         };
         let action = format!("set the Ethernet address of {name}");
-        let (port, element, zero_copy) = (port.clone(), [0; 12], true);
+        let (port, element, zero_copy) = (port.clone(), [0; 8], true);
         let mut attachment = Self {
             port,
             index,
@@ -94,6 +117,7 @@ impl Attachment {
             address,
             sockets,
             queues,
+            code,
             native,
             zero_copy,
             reason,
@@ -103,19 +127,23 @@ impl Attachment {
         Ok(attachment)
     }
 
-    /// Follows changes of the port's Ethernet address, and of the settings that permit forwarding.
+    /// Follows changes of the port's Ethernet address and MTU, and of the settings that permit forwarding.
     pub(super) fn follow(&mut self) -> io::Result<()> {
         let Mac([a, b, c, d, e, f]) = self.port.mac();
         // Without an answer it is as usual for a router.
         let is_off = |path: &str| u8::from(setting(path).is_ok_and(|value| value == "0"));
         let ipv4 = is_off(&format!("ipv4/conf/{}/forwarding", self.port.name));
         let ipv6 = is_off("ipv6/conf/all/forwarding");
-        let longest = self.port.mtu().saturating_add(ETHERNET_BYTES).min(u16::MAX.into()) as u16;
-        let [g, h] = longest.to_ne_bytes();
-        let element = [a, b, c, d, e, f, ipv4, ipv6, g, h, 0, 0];
+        let element = [a, b, c, d, e, f, ipv4, ipv6];
         if element != self.element {
             self.address.insert([0; 4], element)?;
             self.element = element;
+        }
+        let longest = longest(&self.port);
+        if longest != self.code.longest {
+            // The kernel compares the end of a frame with a constant only, unless the process has CAP_PERFMON.
+            self.code.longest = longest;
+            self.link.update(&self.code.load().map_err(|(error, _)| error)?)?;
         }
         Ok(())
     }

@@ -111,14 +111,12 @@ impl Map<16, 1> {
     }
 }
 
-impl Map<4, 12> {
+impl Map<4, 8> {
     /// An array of one element: the Ethernet address of an interface, in the first six bytes, and more about it.
     pub(super) fn of_ethernet_address() -> io::Result<Self> {
-        Self::create(MAP_TYPE_ARRAY, 1, 0)
+        Self::of_times(1)
     }
-}
 
-impl Map<4, 8> {
     /// An array of times, by queue. All are 0.
     pub(super) fn of_times(max_entries: u32) -> io::Result<Self> {
         Self::create(MAP_TYPE_ARRAY, max_entries, 0)
@@ -177,7 +175,8 @@ pub(super) fn load_program(code: &[Instruction]) -> Result<OwnedFd, (io::Error, 
         Ok(program) => return Ok(program),
         Err(error) => error,
     };
-    if error.kind() == io::ErrorKind::PermissionDenied {
+    // The verifier's refusal is EACCES.
+    if error.raw_os_error() == Some(libc::EPERM) {
         return Err((error, String::new()));
     }
     // The verifier writes its reasons only if it is asked to.

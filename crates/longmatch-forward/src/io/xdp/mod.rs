@@ -75,6 +75,8 @@ const LAST_FRAME: std::time::Duration = std::time::Duration::from_millis(10);
 pub struct Xdp {
     attachments: Vec<Attachment>,
     local: LocalAddresses,
+    /// Programs that are loaded anew refer to it.
+    _alive: Arc<Map<4, 8>>,
     workers: Vec<XdpIo>,
     tun: Arc<Tun>,
     warnings: Vec<String>,
@@ -134,7 +136,7 @@ impl Xdp {
         let open = |thread| open_worker(&mut attachments, (thread, &alive), options, &tun);
         let workers = (0..threads).map(open).collect::<Result<_, _>>()?;
         warnings.extend(attachments.iter().filter_map(Attachment::not_forwarded));
-        Ok(Self { attachments, local, workers, tun, warnings })
+        Ok(Self { attachments, local, _alive: alive, workers, tun, warnings })
     }
 
     /// The queues of each thread. Later calls return nothing.

@@ -119,7 +119,7 @@ fn the_end_of_the_time_and_errors_leave_them_too() {
     }
     // The interfaces are in use already.
     let forwarder = Forwarder::start(&net, &[]);
-    let ended = net.longmatch(&["forward", "-i", "ra", "rb"]);
+    let ended = net.longmatch(&["forward", "-i", "ra", "rb", "--control", "other"]);
     assert!(ended.code == 2 && ended.stderr.contains("another XDP program is attached"));
     forwarder.end();
     assert_restored(&net, &before, "two at once");

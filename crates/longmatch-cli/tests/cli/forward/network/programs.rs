@@ -46,7 +46,8 @@ fn advice_about_other_programs_works() {
     let Some(net) = Net::new("advice_about_other_programs_works") else { return };
     let program = program();
     let refused = || {
-        let ended = net.longmatch(&["forward", "-i", "ra", "rb", "--seconds", "1"]);
+        let ended =
+            net.longmatch(&["forward", "-i", "ra", "rb", "--seconds", "1", "--control", "x"]);
         assert_eq!(ended.code, 2, "{ended:?}");
         assert!(ended.stderr.contains("ra: another XDP program is attached"), "{ended:?}");
         ended.stderr

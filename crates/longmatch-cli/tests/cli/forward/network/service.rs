@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::net::UnixDatagram;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -102,11 +102,8 @@ fn a_running_forwarder_tells_its_routes_and_counts() {
         text(neighbour(1, 0)),
     );
     assert_eq!((ended.code, &*ended.stdout), (1, &*expected), "{ended:?}");
-    // Another one needs a name of its own, and other interfaces.
     let ended = net.longmatch(&["forward", "-i", "ra", "rb"]);
     assert!(ended.code == 2 && ended.stderr.contains("start this one with --take-over"));
-    let ended = net.longmatch(&["forward", "-i", "ra", "rb", "--control", "other"]);
-    assert!(ended.code == 2 && ended.stderr.contains("another XDP program is attached"));
     forwarder.finish();
     let ended = net.longmatch(&["forward", "route", "get", "198.18.0.1"]);
     assert!(ended.code == 2 && ended.stderr.contains("no 'longmatch forward'"), "{ended:?}");
@@ -168,4 +165,54 @@ fn the_service_manager_knows_that_it_lives() {
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     while news() != "STOPPING=1\n" {}
     assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// The unit of systemd in the repository.
+const UNIT: &str = include_str!("../../../../longmatch-forward.service");
+
+/// With the capabilities of the unit, an ordinary user can forward; with fewer the error names them.
+#[test]
+fn the_unit_has_the_capabilities_that_forwarding_needs() {
+    let Some(net) = Net::new("the_unit_has_the_capabilities_that_forwarding_needs") else { return };
+    let line = UNIT.lines().find_map(|line| line.strip_prefix("AmbientCapabilities=")).unwrap();
+    let names: Vec<_> = line.split(' ').map(|name| name.strip_prefix("CAP_").unwrap()).collect();
+    let run = |names: &[&str]| {
+        let capabilities: String =
+            names.iter().map(|name| format!(",+{}", name.to_lowercase())).collect();
+        let capabilities = format!("-all{capabilities}");
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--clear-groups", "--no-new-privs"]);
+        command.args(["--inh-caps", &capabilities, "--ambient-caps", &capabilities]);
+        command.args([longmatch(&[]).get_program(), "forward".as_ref()]);
+        command.args(["-i", "ra", "rb", "--seconds", "0.1"]);
+        net.router.run(|| command.output())
+    };
+    match run(&names) {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(error) => {
+            let _ =
+                writeln!(std::io::stderr(), "skipped: capabilities of the unit: setpriv: {error}");
+            return;
+        }
+    }
+    for left_out in ["NET_ADMIN", "NET_RAW", "BPF"] {
+        let fewer: Vec<_> = names.iter().copied().filter(|name| *name != left_out).collect();
+        let output = run(&fewer).unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && text.contains("CAP_"), "{left_out}: {output:?}");
+    }
+}
+
+#[test]
+fn systemd_understands_the_unit() {
+    let dir = Dir::new();
+    let path = dir.path("longmatch-forward.service");
+    let program = longmatch(&[]).get_program().to_str().unwrap().to_owned();
+    std::fs::write(&path, UNIT.replace("/usr/local/bin/longmatch", &program)).unwrap();
+    match Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&path).output() {
+        Ok(output) => assert!(output.status.success() && output.stderr.is_empty(), "{output:?}"),
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "skipped: the unit: systemd-analyze: {error}");
+        }
+    }
 }
