@@ -102,7 +102,8 @@ fn the_end_of_the_time_and_errors_leave_them_too() {
     // A line each interval, and the counts.
     assert!(ended.stdout.contains(" s  received 0 /s  forwarded 0 /s  kernel 0 /s  dropped 0 /s"));
     let last: Vec<_> = ended.stdout.lines().rev().take(5).map(str::trim_start).collect();
-    assert!(last[4].starts_with("0 packets in 0.2"), "{ended:?}");
+    // Threads wait for packets for some time.
+    assert!(last[4].starts_with("0 packets in 0."), "{ended:?}");
     assert!(last[2].starts_with("forwarded ") && last[0].starts_with("dropped "), "{ended:?}");
     assert_restored(&net, &before, "the end of the time");
     let wrong = [
