@@ -114,7 +114,7 @@ impl Count {
     #[inline]
     fn subtract(&mut self, bytes: usize) {
         self.packets -= 1;
-        self.bytes -= bytes as u64;
+        self.bytes = self.bytes.saturating_sub(bytes as u64);
     }
 }
 

@@ -54,7 +54,7 @@ fn worker(dpdk: &mut Dpdk) -> DpdkIo {
 /// Gives all frames of a batch the same fate.
 fn dispatch(io: &mut impl PacketIo, len: usize, fate: Fate, tally: &mut Tally) {
     let fates = vec![fate; len];
-    fates.iter().for_each(|&fate| tally.count(PortId(0), 60, fate));
+    (0..len).for_each(|place| tally.count(PortId(0), io.frame(place).len(), fate));
     io.dispatch(&fates, tally).unwrap();
 }
 
@@ -236,7 +236,9 @@ fn captures_are_forwarded_unchanged() {
             let fates: Vec<_> = (0..batch.len)
                 .map(|place| Fate::Transmit { port, len: io.frame(place).len() as u16 })
                 .collect();
-            fates.iter().for_each(|&fate| tally.count(PortId(0), 60, fate));
+            for (place, &fate) in fates.iter().enumerate() {
+                tally.count(batch.port, io.frame(place).len(), fate);
+            }
             io.dispatch(&fates, &mut tally).unwrap();
         }
         assert_eq!((tally.received, tally.forwarded, io.oversized()), (600, 600, 2));

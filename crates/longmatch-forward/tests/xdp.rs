@@ -46,7 +46,7 @@ fn receive(worker: &mut XdpIo, max: usize) -> usize {
 /// Dispatches a batch, all frames of which have the same fate.
 fn dispatch(worker: &mut XdpIo, len: usize, fate: Fate) -> Tally {
     let mut tally = Tally::default();
-    (0..len).for_each(|_| tally.count(PortId(0), 60, fate));
+    (0..len).for_each(|place| tally.count(PortId(0), worker.frame(place).len(), fate));
     worker.dispatch(&vec![fate; len], &mut tally).unwrap();
     tally
 }
@@ -318,7 +318,9 @@ fn forward(worker: &mut XdpIo, len: usize, tally: &mut Tally) {
             }
         })
         .collect();
-    fates.iter().for_each(|&fate| tally.count(PortId(0), 60, fate));
+    for (place, &fate) in fates.iter().enumerate() {
+        tally.count(PortId(0), worker.frame(place).len(), fate);
+    }
     worker.dispatch(&fates, tally).unwrap();
 }
 

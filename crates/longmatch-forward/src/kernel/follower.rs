@@ -412,6 +412,7 @@ fn read_all(
             }
         }
     }
+    backlog.receive_all(changes)?;
     Ok(Some(fresh))
 }
 
@@ -429,7 +430,8 @@ impl State {
     }
 }
 
-/// Changes that arrived during a dump.
+/// Changes that arrived during a dump. Some are older than what the dump told of their prefixes; all together lead to the
+/// kernel's state when the last of them arrived.
 #[derive(Default)]
 struct Backlog {
     events: Vec<Event>,
@@ -458,6 +460,23 @@ impl Backlog {
             }
         }
         Ok(())
+    }
+
+    /// Receives until there is nothing more, so that no change that is older than the dump is committed alone.
+    fn receive_all(&mut self, changes: &mut dyn Changes) -> Result<(), KernelError> {
+        const PATIENCE: Duration = Duration::from_secs(1);
+        let began = Instant::now();
+        loop {
+            let before = self.messages;
+            self.receive(changes)?;
+            if self.messages == before {
+                return Ok(());
+            }
+            if began.elapsed() > PATIENCE {
+                self.lost = true;
+                return Ok(());
+            }
+        }
     }
 
     fn apply(self, facts: &mut Facts) {

@@ -126,6 +126,12 @@ impl KernelError {
 impl fmt::Display for KernelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Io { what, source } if source.kind() == io::ErrorKind::PermissionDenied => {
+                write!(
+                    f,
+                    "cannot {what}: {source}: run as root, or with the capability CAP_NET_ADMIN"
+                )
+            }
             Self::Io { what, source } => write!(f, "cannot {what}: {source}"),
             Self::NoInterface(name) => {
                 write!(f, "{name}: no such interface; `ip link` lists the interfaces")

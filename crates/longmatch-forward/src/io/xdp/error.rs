@@ -113,11 +113,9 @@ impl fmt::Display for XdpError {
             ),
             Self::OtherProgram { interface } => write!(
                 f,
-                "{interface}: another XDP program is attached: `ip -d link show {interface}` shows \
-                 it. If it is that of a running `longmatch forward`, start this one with --take-over. \
-                 A program that a process holds by a BPF link ends with that process: `bpftool link \
-                 list` names it. Any other is detached by `ip link set {interface} xdp off`, or in \
-                 generic mode `ip link set {interface} xdpgeneric off`"
+                "{interface}: another XDP program is attached. If it is that of a running `longmatch forward`, start this \
+                 one with --take-over. If a process holds it by a BPF link, end that process: `bpftool link list` names it. \
+                 Any other is detached by `ip link set {interface} xdp off`, or `ip link set {interface} xdpgeneric off`"
             ),
             Self::TooFewQueues { interface, queues, threads } => write!(
                 f,
