@@ -1,5 +1,6 @@
 //! The binary as a running router.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::AsRawFd;
 use std::process::{Child, ChildStdout, ExitStatus, Stdio};
@@ -84,9 +85,23 @@ impl Forwarder {
         stopped
     }
 
+    /// Sends a signal.
+    pub fn signal(&self, signal: Signal) {
+        let _ = kill_process(Pid::from_child(&self.child), signal);
+    }
+
+    /// The resident memory of the process in MB: now, and at most since its start.
+    pub fn memory(&self) -> [f64; 2] {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        ["VmRSS:", "VmHWM:"].map(|name| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+            line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1000.0
+        })
+    }
+
     /// Sends a signal, and waits for the end.
     pub fn stop(&mut self, signal: Signal) -> Stopped {
-        let _ = kill_process(Pid::from_child(&self.child), signal);
+        self.signal(signal);
         let end = Instant::now() + PATIENCE;
         let status = loop {
             match self.child.try_wait().unwrap() {

@@ -4,16 +4,21 @@
 //! after another.
 
 mod addresses;
+mod agreement;
 mod answers;
 mod bypass;
 mod child;
 mod churn;
+mod daemons;
 mod ends;
 mod events;
 mod flow;
+mod gap;
 mod identical;
 mod net;
 mod offload;
+mod scenarios;
+mod steady;
 mod streams;
 mod table;
 #[path = "../../../../../longmatch-forward/tests/network/wire.rs"]

@@ -91,12 +91,34 @@ impl Routes {
         self.prefixes.len()
     }
 
-    /// Commands of `ip` that make the first version, whatever the router has.
-    pub fn commands(&self) -> String {
+    /// Adds a version in which each route has another next hop.
+    pub fn change_all(&mut self) {
+        let last = &self.versions[self.versions.len() - 1];
+        let other = |&hop: &u8| if hop == WITHDRAWN { 0 } else { (hop + 1) % HOPS };
+        self.versions.push(last.iter().map(other).collect());
+    }
+
+    /// Forgets all versions but the last one, and changes so many of its routes, as [`change`](Self::change) does.
+    /// Returns the commands of `ip`, of which there may be fewer.
+    pub fn advance(&mut self, count: usize, permanent: usize, random: &mut Random) -> String {
+        self.versions.drain(..self.versions.len() - 1);
+        self.change(count, permanent, random);
+        self.changes(1, 0..self.len())
+    }
+
+    /// Commands of `ip` that make a version, whatever the router has. No route may be withdrawn in it.
+    pub fn commands(&self, version: usize) -> String {
         let mut text = String::new();
-        for (&prefix, &hop) in self.prefixes.iter().zip(&self.versions[0]) {
+        for (&prefix, &hop) in self.prefixes.iter().zip(&self.versions[version]) {
             command(&mut text, "replace", prefix, hop);
         }
+        text
+    }
+
+    /// Commands of `ip` that withdraw these routes.
+    pub fn withdrawals(&self, routes: impl Iterator<Item = usize>) -> String {
+        let mut text = String::new();
+        routes.for_each(|route| command(&mut text, "del", self.prefixes[route], WITHDRAWN));
         text
     }
 

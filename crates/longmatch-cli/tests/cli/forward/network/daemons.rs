@@ -1,0 +1,1 @@
+//! Real routing daemons beside the forwarder.
