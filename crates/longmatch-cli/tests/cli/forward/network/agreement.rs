@@ -5,7 +5,7 @@ use std::env;
 use std::io::Write;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
-use std::thread::sleep;
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use super::flow::{number, numbered};
@@ -157,6 +157,7 @@ pub fn agree(net: &Net, addresses: &[IpAddr], least: usize, what: &str) {
 
 /// What became of a stream of packets.
 #[derive(Debug)]
+#[expect(dead_code, reason = "printed")]
 pub struct Stream {
     pub sent: usize,
     pub arrived: usize,
@@ -165,8 +166,32 @@ pub struct Stream {
     pub lost: usize,
 }
 
-/// Sends so many packets a second from host A to the addresses in turn, until `done`.
-pub fn stream(net: &Net, addresses: &[IpAddr], rate: usize, done: &AtomicBool) -> Stream {
+/// Sends so many packets a second from host A to the addresses in turn, while other work is done; returns its result too.
+pub fn during<T>(
+    net: &Net,
+    addresses: &[IpAddr],
+    rate: usize,
+    work: impl FnOnce() -> T,
+) -> (T, Stream) {
+    /// Ends the stream, also when the work panics.
+    struct Done<'a>(&'a AtomicBool);
+    impl Drop for Done<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, SeqCst);
+        }
+    }
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let flow = scope.spawn(|| stream(net, addresses, rate, &done));
+        let end = Done(&done);
+        let result = work();
+        drop(end);
+        (result, flow.join().unwrap())
+    })
+}
+
+/// Sends until `done`.
+fn stream(net: &Net, addresses: &[IpAddr], rate: usize, done: &AtomicBool) -> Stream {
     let wires = wires(net);
     let began = Instant::now();
     // The numbers of all that may be sent; other packets have none of these.

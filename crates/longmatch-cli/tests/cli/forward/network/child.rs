@@ -37,9 +37,13 @@ pub struct Stopped {
 impl Forwarder {
     /// Starts the binary on the router.
     fn spawn(net: &Net, more: &[&str]) -> Child {
-        let args = ["forward", "-i", "ra", "rb", "--json", "--interval", "0.05"];
-        // If the test ends without an end of the process.
-        let args = [&args[..], &["--seconds", "60"], more].concat();
+        let mut args = [&["forward", "-i", "ra", "rb", "--json"], more].concat();
+        // The time is for a test that ends without an end of the process.
+        for option in [["--interval", "0.05"], ["--seconds", "60"]] {
+            if !more.contains(&option[0]) {
+                args.extend(option);
+            }
+        }
         let mut command = longmatch(&args);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         net.router.run(|| command.spawn()).unwrap()

@@ -1,11 +1,10 @@
 //! The start of the forwarder with a large table, as a stream of packets sees it.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::thread::{self, sleep};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::agreement::{agree, is_full, say, stream};
+use super::agreement::{agree, during, is_full, say};
 use super::child::Forwarder;
 use super::net::Net;
 use super::table::{Random, Routes};
@@ -23,18 +22,16 @@ fn a_start_with_a_large_table_interrupts_no_stream_for_long() {
     net.router.batch(&routes.commands(0));
     routes.change_all();
     let addresses = routes.addresses(samples, &mut random);
-    let done = AtomicBool::new(false);
-    let (mut forwarder, started, flow) = thread::scope(|scope| {
-        let flow = scope.spawn(|| stream(&net, &addresses, 1000, &done));
+    let start = || {
         // The kernel forwards.
         sleep(Duration::from_secs(1));
         let began = Instant::now();
         let forwarder = Forwarder::start(&net, &["--seconds", "3600"]);
         let started = began.elapsed();
         sleep(Duration::from_secs(2));
-        done.store(true, SeqCst);
-        (forwarder, started, flow.join().unwrap())
-    });
+        (forwarder, started)
+    };
+    let ((mut forwarder, started), flow) = during(&net, &addresses, 1000, start);
     let [now, most] = forwarder.memory();
     say(&format!(
         "start with {count} routes: {started:.2?}, {flow:?}, resident {now:.0} MB, at most {most:.0} MB"

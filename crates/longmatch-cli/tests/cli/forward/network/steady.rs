@@ -1,11 +1,10 @@
 //! Thousands of changes a second, for a long time.
 
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::thread::{self, sleep};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::agreement::{agree, is_full, say, stream};
+use super::agreement::{agree, during, is_full, say};
 use super::child::Forwarder;
 use super::churn::synthetic;
 use super::net::Net;
@@ -63,13 +62,9 @@ fn steady_change_leads_to_the_kernels_next_hops() {
     let warm = [rate, seconds.min(20) / 5];
     change(&net, &mut routes, permanent, &mut random, warm);
     let before = forwarder.memory();
-    let done = AtomicBool::new(false);
-    let (made, flow) = thread::scope(|scope| {
-        let flow = scope.spawn(|| stream(&net, &addresses, 1000, &done));
-        let made = change(&net, &mut routes, permanent, &mut random, [rate, seconds]);
-        done.store(true, SeqCst);
-        (made, flow.join().unwrap())
-    });
+    let pace = [rate, seconds];
+    let change = || change(&net, &mut routes, permanent, &mut random, pace);
+    let (made, flow) = during(&net, &addresses, 1000, change);
     agree(&net, &addresses, addresses.len(), "after steady change");
     let after = forwarder.memory();
     say(&format!("steady change: {flow:?}, resident MB {before:.1?} -> {after:.1?}"));
