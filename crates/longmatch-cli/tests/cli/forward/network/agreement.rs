@@ -92,7 +92,7 @@ fn wires(net: &Net) -> [Wire; 2] {
 
 /// Sends a packet of host A to each address; returns the Ethernet address at which each arrives. Packets that should
 /// arrive, but do not, are sent again.
-fn arrivals(net: &Net, addresses: &[IpAddr], expected: &[Option<Mac>]) -> Vec<Option<Mac>> {
+pub fn arrivals(net: &Net, addresses: &[IpAddr], expected: &[Option<Mac>]) -> Vec<Option<Mac>> {
     let wires = wires(net);
     let mut arrived = vec![None; addresses.len()];
     let mut to_send: Vec<_> = (0..addresses.len()).collect();
