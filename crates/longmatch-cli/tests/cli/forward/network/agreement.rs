@@ -130,8 +130,7 @@ pub fn compare(net: &Net, addresses: &[IpAddr]) -> Vec<Difference> {
     let arrived = arrivals(net, addresses, &kernels);
     let all = addresses.iter().zip(kernels).zip(arrived);
     let differences = all.filter(|((_, kernel), arrived)| kernel != arrived);
-    let difference =
-        |((&address, kernel), arrived)| Difference { address, kernel, arrived };
+    let difference = |((&address, kernel), arrived)| Difference { address, kernel, arrived };
     differences.map(difference).collect()
 }
 
@@ -144,16 +143,25 @@ pub fn agree(net: &Net, addresses: &[IpAddr], least: usize, what: &str) {
     let mut first = compare(net, addresses);
     let (mut last, differed) = (None, first.len());
     while let Some(difference) = first.pop() {
-        assert!(began.elapsed() < PATIENCE, "{what}: {} differ: {difference:02x?}", first.len() + 1);
+        assert!(
+            began.elapsed() < PATIENCE,
+            "{what}: {} differ: {difference:02x?}",
+            first.len() + 1
+        );
         first = compare(net, addresses);
         last = Some(began.elapsed());
     }
     let differences = compare(net, addresses);
-    assert!(differences.is_empty(), "{what}: {} differ again: {differences:02x?}", differences.len());
+    assert!(
+        differences.is_empty(),
+        "{what}: {} differ again: {differences:02x?}",
+        differences.len()
+    );
     let count = addresses.len();
-    say(&format!("{what}: 0 of {count} differ, {known} are forwarded (at first {differed}; {last:.1?})"));
+    say(&format!(
+        "{what}: 0 of {count} differ, {known} are forwarded (at first {differed}; {last:.1?})"
+    ));
 }
-
 
 /// What became of a stream of packets.
 #[derive(Debug)]

@@ -29,7 +29,7 @@ fn ipv6(third: u16, fourth: u16, len: u8) -> Prefix {
 
 /// Runs the binary and all versions of the routes.
 fn run(net: &Net, routes: &Routes, destinations: usize, engine: &str) {
-    net.router.batch(&routes.commands(0));
+    net.router.batch(&routes.commands(0, 0..routes.len()));
     let mut forwarder = Forwarder::start(net, &["-e", engine]);
     let addresses = routes.addresses(destinations, &mut Random(3));
     let report = churn(net, routes, &addresses);

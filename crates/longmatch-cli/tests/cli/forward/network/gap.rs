@@ -19,7 +19,7 @@ fn a_start_with_a_large_table_interrupts_no_stream_for_long() {
     let network = |number: u32| (IpAddr::V4((first + (number << 8)).into()), 24);
     let mut random = Random(7);
     let mut routes = Routes::new((0..count).map(network).collect(), &mut random);
-    net.router.batch(&routes.commands(0));
+    net.router.batch(&routes.commands(0, 0..routes.len()));
     routes.change_all();
     let addresses = routes.addresses(samples, &mut random);
     let start = || {

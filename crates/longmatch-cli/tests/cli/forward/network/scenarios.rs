@@ -47,7 +47,7 @@ impl Scene<'_> {
         self.agree(self.addresses.len() / 10, "a link is down");
         self.net.router.ip("link set rb up");
         self.net.addresses(1);
-        self.net.router.batch(&self.routes.commands(1));
+        self.net.router.batch(&self.routes.commands(1, 0..self.routes.len()));
         self.agree(self.addresses.len(), "the link is up again");
     }
 
@@ -59,7 +59,7 @@ impl Scene<'_> {
         forwarder.signal(Signal::STOP);
         for _ in 0..flaps {
             self.net.router.batch(&self.routes.withdrawals(last..self.routes.len()));
-            self.net.router.batch(&self.routes.commands(0));
+            self.net.router.batch(&self.routes.commands(0, last..self.routes.len()));
         }
         self.net.router.batch(&self.routes.changes(1, last..self.routes.len()));
         sleep(Duration::from_secs(1));
@@ -91,9 +91,9 @@ fn packets_go_where_the_kernel_says_after_each_event() {
     let scene = Scene { net: &net, routes, addresses };
     let mut forwarder = Forwarder::start(&net, &HOUR);
     scene.agree(0, "without routes");
-    net.router.batch(&scene.routes.commands(0));
+    net.router.batch(&scene.routes.commands(0, 0..scene.routes.len()));
     scene.agree(count, "a table is loaded");
-    net.router.batch(&scene.routes.commands(1));
+    net.router.batch(&scene.routes.commands(1, 0..scene.routes.len()));
     scene.agree(count, "all next hops have changed");
     scene.link();
     scene.stop(&forwarder);

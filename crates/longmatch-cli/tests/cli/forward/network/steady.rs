@@ -52,7 +52,7 @@ fn steady_change_leads_to_the_kernels_next_hops() {
     }
     let mut random = Random(6);
     let mut routes = Routes::new(prefixes, &mut random);
-    net.router.batch(&routes.commands(0));
+    net.router.batch(&routes.commands(0, 0..routes.len()));
     routes.change_all();
     net.router.batch(&routes.changes(1, 0..routes.len()));
     let addresses = routes.addresses(if is_full() { 10_000 } else { 400 }, &mut random);

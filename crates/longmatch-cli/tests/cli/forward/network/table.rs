@@ -106,12 +106,11 @@ impl Routes {
         self.changes(1, 0..self.len())
     }
 
-    /// Commands of `ip` that make a version, whatever the router has. No route may be withdrawn in it.
-    pub fn commands(&self, version: usize) -> String {
+    /// Commands of `ip` that make these routes of a version, whatever the router has. None may be withdrawn in it.
+    pub fn commands(&self, version: usize, routes: impl Iterator<Item = usize>) -> String {
         let mut text = String::new();
-        for (&prefix, &hop) in self.prefixes.iter().zip(&self.versions[version]) {
-            command(&mut text, "replace", prefix, hop);
-        }
+        let hops = &self.versions[version];
+        routes.for_each(|route| command(&mut text, "replace", self.prefixes[route], hops[route]));
         text
     }
 
