@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::env;
 use std::io::Write;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
@@ -21,15 +22,6 @@ const ATTEMPTS: usize = 3;
 
 /// The number of the next packet: no two of a process are the same.
 static NEXT: AtomicU32 = AtomicU32::new(0);
-
-/// An address whose packets do not go to the neighbour that the kernel names. `None` stands for no neighbour.
-#[derive(Debug)]
-#[expect(dead_code, reason = "printed in the message of a failed test")]
-pub struct Difference {
-    address: IpAddr,
-    kernel: Option<Mac>,
-    arrived: Option<Mac>,
-}
 
 /// Whether the tests are to run in their full form, which takes minutes.
 pub fn is_full() -> bool {
@@ -50,10 +42,12 @@ fn kernels(router: &Space, addresses: &[IpAddr]) -> Vec<Option<Mac>> {
     // ADDRESS dev DEVICE lladdr ETHERNET-ADDRESS STATE
     let shown = router.ip("neigh");
     let lines = shown.lines().map(|line| line.split(' ').collect::<Vec<_>>());
-    let neighbours: HashMap<(IpAddr, String), Mac> = lines
-        .filter(|words| words.get(3) == Some(&"lladdr"))
-        .filter_map(|words| Some(((words[0].parse().ok()?, words[2].to_owned()), mac(words[4])?)))
-        .collect();
+    let lines = lines.filter(|words| words.get(3) == Some(&"lladdr"));
+    let neighbour = |words: Vec<&str>| {
+        let key = (words[0].parse().unwrap(), words[2].to_owned());
+        (key, mac(words[4]).unwrap())
+    };
+    let neighbours: HashMap<(IpAddr, String), Mac> = lines.map(neighbour).collect();
     let question = |address: &IpAddr| {
         let from = if address.is_ipv4() { "10.0.1.2" } else { "2001:db8:1::2" };
         format!("route get {address} from {from} iif ra\n")
@@ -77,23 +71,16 @@ fn kernels(router: &Space, addresses: &[IpAddr]) -> Vec<Option<Mac>> {
 fn receive(wires: &[Wire; 2], first: u32, mut take: impl FnMut(Mac, usize)) {
     for wire in wires {
         while let Some(frame) = wire.receive() {
-            if let Some((mac, number)) = number(&frame)
-                && let Some(place) = number.checked_sub(first)
-            {
-                take(mac, place as usize);
-            }
+            let number = number(&frame).filter(|&(_, number)| number >= first);
+            number.into_iter().for_each(|(mac, number)| take(mac, (number - first) as usize));
         }
     }
-}
-
-fn wires(net: &Net) -> [Wire; 2] {
-    [net.a.wire("ea"), net.b.wire("eb")]
 }
 
 /// Sends a packet of host A to each address; returns the Ethernet address at which each arrives. Packets that should
 /// arrive, but do not, are sent again.
 pub fn arrivals(net: &Net, addresses: &[IpAddr], expected: &[Option<Mac>]) -> Vec<Option<Mac>> {
-    let wires = wires(net);
+    let wires = [net.a.wire("ea"), net.b.wire("eb")];
     let mut arrived = vec![None; addresses.len()];
     let mut to_send: Vec<_> = (0..addresses.len()).collect();
     for _ in 0..ATTEMPTS {
@@ -104,17 +91,15 @@ pub fn arrivals(net: &Net, addresses: &[IpAddr], expected: &[Option<Mac>]) -> Ve
         };
         let numbers: Vec<_> = to_send.iter().zip(first..).collect();
         for some in numbers.chunks(16) {
-            for (place, number) in some {
+            for &(&place, number) in some {
                 // It is lost if the router's interface is down.
-                let _ = wires[0].try_send(&numbered(addresses[**place], *number));
+                let _ = wires[0].try_send(&numbered(addresses[place], number));
             }
             sleep(Duration::from_millis(1));
             receive(&wires, first, &mut take);
         }
-        for _ in 0..30 {
-            sleep(Duration::from_millis(10));
-            receive(&wires, first, &mut take);
-        }
+        sleep(Duration::from_millis(300));
+        receive(&wires, first, &mut take);
         to_send.retain(|&place| arrived[place].is_none() && expected[place].is_some());
         if to_send.is_empty() {
             break;
@@ -123,15 +108,15 @@ pub fn arrivals(net: &Net, addresses: &[IpAddr], expected: &[Option<Mac>]) -> Ve
     arrived
 }
 
-/// Compares the neighbours that get packets with those that the kernel names. The routes to the addresses must have one
-/// next hop each, and must not change meanwhile.
-pub fn compare(net: &Net, addresses: &[IpAddr]) -> Vec<Difference> {
+/// Compares the neighbours that get packets with those that the kernel names: the addresses where they differ, the
+/// kernel's neighbour and the real one, `None` for no neighbour. Each of the routes to the addresses must have one next
+/// hop, and must not change meanwhile.
+pub fn compare(net: &Net, addresses: &[IpAddr]) -> Vec<(IpAddr, [Option<Mac>; 2])> {
     let kernels = kernels(&net.router, addresses);
     let arrived = arrivals(net, addresses, &kernels);
-    let all = addresses.iter().zip(kernels).zip(arrived);
-    let differences = all.filter(|((_, kernel), arrived)| kernel != arrived);
-    let difference = |((&address, kernel), arrived)| Difference { address, kernel, arrived };
-    differences.map(difference).collect()
+    let hops = kernels.into_iter().zip(arrived).map(|(kernel, arrived)| [kernel, arrived]);
+    let all = addresses.iter().copied().zip(hops);
+    all.filter(|(_, [kernel, arrived])| kernel != arrived).collect()
 }
 
 /// Waits until there are no differences, and checks that there are none from then on. At least `least` of the addresses
@@ -140,26 +125,19 @@ pub fn agree(net: &Net, addresses: &[IpAddr], least: usize, what: &str) {
     let known = kernels(&net.router, addresses).iter().flatten().count();
     assert!(known >= least, "{what}: the kernel forwards to {known} addresses only");
     let began = Instant::now();
-    let mut first = compare(net, addresses);
-    let (mut last, differed) = (None, first.len());
-    while let Some(difference) = first.pop() {
-        assert!(
-            began.elapsed() < PATIENCE,
-            "{what}: {} differ: {difference:02x?}",
-            first.len() + 1
-        );
-        first = compare(net, addresses);
-        last = Some(began.elapsed());
+    let mut found = compare(net, addresses);
+    let first = found.len();
+    while !found.is_empty() {
+        let count = found.len();
+        assert!(began.elapsed() < PATIENCE, "{what}: {count} differ: {:02x?}", found[0]);
+        found = compare(net, addresses);
     }
-    let differences = compare(net, addresses);
-    assert!(
-        differences.is_empty(),
-        "{what}: {} differ again: {differences:02x?}",
-        differences.len()
-    );
+    let took = began.elapsed();
+    let found = compare(net, addresses);
+    assert!(found.is_empty(), "{what}: {} differ again: {:02x?}", found.len(), found[0]);
     let count = addresses.len();
     say(&format!(
-        "{what}: 0 of {count} differ, {known} are forwarded (at first {differed}; {last:.1?})"
+        "{what}: 0 of {count} differ ({first} at first, for {took:.1?}), {known} forwarded"
     ));
 }
 
@@ -174,58 +152,40 @@ pub struct Stream {
     pub lost: usize,
 }
 
-/// Sends so many packets a second from host A to the addresses in turn, while other work is done; returns its result too.
-pub fn during<T>(
-    net: &Net,
-    addresses: &[IpAddr],
-    rate: usize,
-    work: impl FnOnce() -> T,
-) -> (T, Stream) {
-    /// Ends the stream, also when the work panics.
-    struct Done<'a>(&'a AtomicBool);
-    impl Drop for Done<'_> {
-        fn drop(&mut self) {
-            self.0.store(true, SeqCst);
-        }
-    }
-    let done = AtomicBool::new(false);
+/// Sends 1,000 packets a second from host A to the addresses in turn, while other work is done; returns its result too.
+pub fn during<T>(net: &Net, addresses: &[IpAddr], work: impl FnOnce() -> T) -> (T, Stream) {
     thread::scope(|scope| {
-        let flow = scope.spawn(|| stream(net, addresses, rate, &done));
-        let end = Done(&done);
+        // Ends also when the work panics.
+        let (working, ended) = channel();
+        let flow = scope.spawn(move || stream(net, addresses, &ended));
         let result = work();
-        drop(end);
+        drop(working);
         (result, flow.join().unwrap())
     })
 }
 
-/// Sends until `done`.
-fn stream(net: &Net, addresses: &[IpAddr], rate: usize, done: &AtomicBool) -> Stream {
-    let wires = wires(net);
-    let began = Instant::now();
-    // The numbers of all that may be sent; other packets have none of these.
+/// Sends until the other end of the channel is gone.
+fn stream(net: &Net, addresses: &[IpAddr], ended: &Receiver<()>) -> Stream {
+    let wires = [net.a.wire("ea"), net.b.wire("eb")];
+    // No other packets have the numbers from here on, for hours.
     let first = NEXT.fetch_add(1 << 24, SeqCst);
-    let (mut sent, mut gap, mut last) = (0, Duration::ZERO, None);
-    let mut arrived: Vec<bool> = Vec::new();
-    let mut end = None;
+    let (began, mut gap, mut last) = (Instant::now(), Duration::ZERO, None);
+    let (mut arrived, mut end) = (Vec::new(), None);
     while end.is_none_or(|end| Instant::now() < end) {
-        if end.is_none() {
-            let due = began.elapsed().as_millis() as usize * rate / 1000;
-            for number in sent..due {
-                let address = addresses[number % addresses.len()];
-                let _ = wires[0].try_send(&numbered(address, first + number as u32));
-            }
-            sent = sent.max(due);
-            arrived.resize(sent, false);
-            end = done.load(SeqCst).then(|| Instant::now() + Duration::from_millis(500));
+        while end.is_none() && arrived.len() < began.elapsed().as_millis() as usize {
+            let address = addresses[arrived.len() % addresses.len()];
+            let _ = wires[0].try_send(&numbered(address, first + arrived.len() as u32));
+            arrived.push(false);
         }
+        let is_last = end.is_none() && ended.try_recv() == Err(TryRecvError::Disconnected);
+        end = if is_last { Some(Instant::now() + Duration::from_millis(500)) } else { end };
         sleep(Duration::from_millis(1));
         receive(&wires, first, |_, place| {
             assert!(!std::mem::replace(&mut arrived[place], true), "a packet arrived twice");
             let now = Instant::now();
-            gap = last.map_or(gap, |last| gap.max(now - last));
-            last = Some(now);
+            gap = last.replace(now).map_or(gap, |last| gap.max(now - last));
         });
     }
     let lost = arrived.split(|&arrived| arrived).map(<[bool]>::len).max().unwrap();
-    Stream { sent, arrived: arrived.iter().filter(|&&arrived| arrived).count(), gap, lost }
+    Stream { sent: arrived.len(), arrived: arrived.iter().filter(|&&it| it).count(), gap, lost }
 }

@@ -13,7 +13,6 @@ mod daemons;
 mod ends;
 mod events;
 mod flow;
-mod gap;
 mod identical;
 mod net;
 mod offload;

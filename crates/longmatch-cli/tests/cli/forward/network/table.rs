@@ -114,13 +114,6 @@ impl Routes {
         text
     }
 
-    /// Commands of `ip` that withdraw these routes.
-    pub fn withdrawals(&self, routes: impl Iterator<Item = usize>) -> String {
-        let mut text = String::new();
-        routes.for_each(|route| command(&mut text, "del", self.prefixes[route], WITHDRAWN));
-        text
-    }
-
     /// Commands of `ip` that turn the version before into this one, for these routes.
     pub fn changes(&self, version: usize, routes: impl Iterator<Item = usize>) -> String {
         let mut text = String::new();
