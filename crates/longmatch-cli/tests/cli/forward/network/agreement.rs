@@ -1,13 +1,13 @@
 //! The next hops of the kernel's `ip route get` beside the neighbours that really get the packets of the forwarder.
 
 use std::collections::HashMap;
-use std::env;
 use std::io::Write;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
+use std::{env, iter};
 
 use super::flow::{number, numbered};
 use super::net::{Net, Space};
@@ -16,9 +16,6 @@ use crate::forward::frames::Mac;
 
 /// The longest time until the router follows changes of a large table.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// How often a packet is sent before it counts as not forwarded: queues of a busy machine may be full.
-const ATTEMPTS: usize = 3;
 
 /// The number of the next packet: no two of a process are the same.
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -35,55 +32,53 @@ pub fn say(text: &str) {
 
 /// The Ethernet addresses that the router's kernel would send packets of host A to.
 fn kernels(router: &Space, addresses: &[IpAddr]) -> Vec<Option<Mac>> {
-    let mac = |text: &str| -> Option<Mac> {
-        let bytes = text.split(':').map(|byte| u8::from_str_radix(byte, 16).ok());
-        bytes.collect::<Option<Vec<u8>>>()?.try_into().ok()
-    };
-    // ADDRESS dev DEVICE lladdr ETHERNET-ADDRESS STATE
     let shown = router.ip("neigh");
-    let lines = shown.lines().map(|line| line.split(' ').collect::<Vec<_>>());
-    let lines = lines.filter(|words| words.get(3) == Some(&"lladdr"));
-    let neighbour = |words: Vec<&str>| {
-        let key = (words[0].parse().unwrap(), words[2].to_owned());
-        (key, mac(words[4]).unwrap())
-    };
-    let neighbours: HashMap<(IpAddr, String), Mac> = lines.map(neighbour).collect();
+    // ADDRESS dev DEVICE lladdr ETHERNET-ADDRESS STATE
+    let neighbours = shown.lines().filter_map(|line| {
+        let words: Vec<_> = line.split(' ').collect();
+        let bytes = words.get(4)?.split(':').map(|byte| u8::from_str_radix(byte, 16).ok());
+        Some(([words[0], words[2]], bytes.collect::<Option<Vec<_>>>()?.try_into().ok()?))
+    });
+    let neighbours: HashMap<[&str; 2], Mac> = neighbours.collect();
     let question = |address: &IpAddr| {
         let from = if address.is_ipv4() { "10.0.1.2" } else { "2001:db8:1::2" };
         format!("route get {address} from {from} iif ra\n")
     };
     let answers = router.answers(&addresses.iter().map(question).collect::<String>());
-    // ADDRESS from ADDRESS [via [inet6] ADDRESS] dev DEVICE ..., for unicast routes only.
-    let hop = |line: &str| {
+    let answers = String::from_utf8(answers.stdout).unwrap();
+    // ADDRESS from ADDRESS [via ADDRESS] dev DEVICE ..., for unicast routes only.
+    let hops = answers.lines().filter_map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();
         let address: IpAddr = words.first()?.parse().ok()?;
-        let after = |name| words.iter().position(|&word| word == name).map(|place| place + 1);
-        let via = after("via").map(|at| words[at].parse().or_else(|_| words[at + 1].parse()));
-        let key = (via.unwrap_or(Ok(address)).unwrap(), words[after("dev")?].to_owned());
-        Some((address, neighbours.get(&key).copied()))
-    };
-    let text = String::from_utf8(answers.stdout).unwrap();
-    let hops: HashMap<_, _> = text.lines().filter_map(hop).collect();
-    addresses.iter().map(|address| hops.get(address).copied().flatten()).collect()
+        let after = |name| words.iter().skip_while(|&&word| word != name).nth(1).copied();
+        let hop = [after("via").unwrap_or(words[0]), after("dev")?];
+        Some((address, *neighbours.get(&hop)?))
+    });
+    let hops: HashMap<_, _> = hops.collect();
+    addresses.iter().map(|address| hops.get(address).copied()).collect()
 }
 
 /// Receives all frames that are there; calls `take` with the receiver and the place among the packets from `first` on.
-fn receive(wires: &[Wire; 2], first: u32, mut take: impl FnMut(Mac, usize)) {
-    for wire in wires {
-        while let Some(frame) = wire.receive() {
-            let number = number(&frame).filter(|&(_, number)| number >= first);
-            number.into_iter().for_each(|(mac, number)| take(mac, (number - first) as usize));
+/// Returns the number of packets.
+fn receive(wires: &[Wire; 2], first: u32, mut take: impl FnMut(Mac, usize)) -> usize {
+    let mut count = 0;
+    for frame in wires.iter().flat_map(|wire| iter::from_fn(|| wire.receive())) {
+        if let Some((mac, number)) = number(&frame).filter(|&(_, number)| number >= first) {
+            take(mac, (number - first) as usize);
+            count += 1;
         }
     }
+    count
 }
 
 /// Sends a packet of host A to each address; returns the Ethernet address at which each arrives. Packets that should
-/// arrive, but do not, are sent again.
+/// arrive, but do not, are sent again: queues of a busy machine may be full.
 pub fn arrivals(net: &Net, addresses: &[IpAddr], expected: &[Option<Mac>]) -> Vec<Option<Mac>> {
     let wires = [net.a.wire("ea"), net.b.wire("eb")];
     let mut arrived = vec![None; addresses.len()];
     let mut to_send: Vec<_> = (0..addresses.len()).collect();
-    for _ in 0..ATTEMPTS {
+    for _ in 0..3 {
+        let mut missing = to_send.len();
         let first = NEXT.fetch_add(to_send.len() as u32, SeqCst);
         let mut take = |mac, place: usize| {
             let before = arrived[to_send[place]].replace(mac);
@@ -96,10 +91,13 @@ pub fn arrivals(net: &Net, addresses: &[IpAddr], expected: &[Option<Mac>]) -> Ve
                 let _ = wires[0].try_send(&numbered(addresses[place], number));
             }
             sleep(Duration::from_millis(1));
-            receive(&wires, first, &mut take);
+            missing -= receive(&wires, first, &mut take);
         }
-        sleep(Duration::from_millis(300));
-        receive(&wires, first, &mut take);
+        let end = Instant::now() + Duration::from_millis(300);
+        while missing > 0 && Instant::now() < end {
+            sleep(Duration::from_millis(1));
+            missing -= receive(&wires, first, &mut take);
+        }
         to_send.retain(|&place| arrived[place].is_none() && expected[place].is_some());
         if to_send.is_empty() {
             break;
@@ -137,7 +135,7 @@ pub fn agree(net: &Net, addresses: &[IpAddr], least: usize, what: &str) {
     assert!(found.is_empty(), "{what}: {} differ again: {:02x?}", found.len(), found[0]);
     let count = addresses.len();
     say(&format!(
-        "{what}: 0 of {count} differ ({first} at first, for {took:.1?}), {known} forwarded"
+        "{what}: 0 of {count} differ ({first} at first, compared for {took:.1?}), {known} are forwarded"
     ));
 }
 

@@ -20,7 +20,6 @@ const PATIENCE: Duration = Duration::from_secs(40);
 struct Daemon(Child);
 
 impl Daemon {
-    /// What the daemon writes goes to a file.
     fn start(space: &Space, program: &str, words: &str, log: &str) -> Self {
         let mut command = Command::new(program);
         let log = File::create(log).unwrap();
@@ -36,7 +35,6 @@ impl Drop for Daemon {
     }
 }
 
-/// Whether these programs are there.
 fn are_there(test: &str, programs: &[&str]) -> bool {
     let absent = programs.iter().find(|program| !fs::exists(program).unwrap_or(false));
     absent.inspect(|program| say(&format!("skipped: {test}: no {program}"))).is_none()

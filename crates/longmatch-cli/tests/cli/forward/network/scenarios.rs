@@ -43,7 +43,6 @@ fn packets_go_where_the_kernel_says_after_each_event() {
         net.router.batch(&routes.commands(version, all.clone()));
         check(count, what);
     }
-
     net.router.ip("link set rb down");
     // Routes by the other link remain.
     check(count / 10, "a link is down");
@@ -51,30 +50,26 @@ fn packets_go_where_the_kernel_says_after_each_event() {
     net.addresses(1);
     net.router.batch(&routes.commands(1, all.clone()));
     check(count, "the link is up again");
-
     forwarder.signal(Signal::STOP);
-    let last = all.end.saturating_sub(flapping)..all.end;
+    // Of both families.
+    let some = all.clone().step_by((all.end / flapping).max(1));
     for flap in 0..flaps {
-        let versions = [flap + 1, flap].map(|version| routes.commands(version % 2, last.clone()));
+        let versions = [flap + 1, flap].map(|version| routes.commands(version % 2, some.clone()));
         net.router.batch(&versions[0].replace("replace", "del"));
         net.router.batch(&versions[1]);
     }
     sleep(Duration::from_secs(1));
     forwarder.signal(Signal::CONT);
-    check(count, &format!("the process stood still while {flapping} routes flapped {flaps} times"));
-
+    check(count, &format!("{} routes flapped {flaps} times, the process stood still", some.len()));
     for address in [neighbour4(1, 0), neighbour6(1, 0)] {
         net.router.ip(&format!("neigh replace {address} lladdr 02:00:00:00:02:c8 dev rb"));
     }
     check(count, "a neighbour has another address");
     net.addresses(1);
     check(count, "the neighbour has its address again");
-
     say(&format!("{name}: resident MB, now and at most: {:.0?}", forwarder.memory()));
-    let stopped = forwarder.finish();
     // Not by the kernel.
-    assert!(stopped.counts["forwarded"].as_u64() > Some(6 * count as u64), "{stopped:?}");
-    assert!(!stopped.stderr.contains("panicked"), "{}", stopped.stderr);
+    assert!(forwarder.finish().counts["forwarded"].as_u64() > Some(6 * count as u64));
 }
 
 /// The router's namespace lives as long as the process in it, but nobody else has it then, and its links are gone with
@@ -82,7 +77,8 @@ fn packets_go_where_the_kernel_says_after_each_event() {
 #[test]
 fn it_ends_without_links_and_without_others_in_its_namespace() {
     for what in ["no links", "no namespace"] {
-        let Some(net) = Net::new(what) else { return };
+        let test = "it_ends_without_links_and_without_others_in_its_namespace";
+        let Some(net) = Net::new(test) else { return };
         net.router.ip(&format!("route add 198.18.0.0/16 via {}", neighbour4(1, 0)));
         let mut forwarder = Forwarder::start(&net, &[]);
         agree(&net, &[[198, 18, 0, 1].into()], 1, what);
@@ -94,11 +90,11 @@ fn it_ends_without_links_and_without_others_in_its_namespace() {
             [a, router, b].into_iter().for_each(drop);
         }
         // For it to notice.
-        sleep(Duration::from_secs(2));
+        sleep(Duration::from_secs(1));
         let began = Instant::now();
         let stopped = forwarder.stop(Signal::INT);
-        assert_eq!(stopped.status.code(), Some(0), "{what}: {stopped:?}");
-        assert!(!stopped.stderr.contains("panicked"), "{what}: {}", stopped.stderr);
         assert!(began.elapsed() < Duration::from_secs(5), "{what}: {:?}", began.elapsed());
+        let has_panicked = stopped.stderr.contains("panicked");
+        assert!(stopped.status.success() && !has_panicked, "{what}: {stopped:?}");
     }
 }

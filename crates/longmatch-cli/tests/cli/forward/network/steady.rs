@@ -83,7 +83,7 @@ fn a_start_with_a_large_table_interrupts_no_stream_for_long() {
         let began = Instant::now();
         let forwarder = Forwarder::start(&net, &["--seconds", "3600"]);
         let started = began.elapsed();
-        sleep(Duration::from_secs(2));
+        sleep(Duration::from_secs(1));
         (forwarder, started)
     };
     let ((mut forwarder, started), flow) = during(&net, &addresses, start);
