@@ -46,10 +46,6 @@ const STREAMS: [&str; 2] = [
 const NETWORK: &str =
     "test --release --package longmatch-cli --test cli forward::network -- --nocapture";
 
-/// Losses of messages of the kernel, and a large table.
-const KERNEL: &str =
-    "test --release --package longmatch-forward --test kernel -- --ignored --nocapture";
-
 /// Real days of updates: the routes, the updates, the number of updates between two of eight comparisons of every
 /// address (for IPv6, of addresses inside every range), and the engines that are patched under readers, in forms that
 /// hold the table.
@@ -85,7 +81,9 @@ pub fn run() -> Outcome {
     let mut network = cargo(NETWORK);
     network.env("LONGMATCH_PROVE", "1").envs(dir.iter().map(|dir| (large::VARIABLE, dir)));
     report.command("forwarder in network namespaces, full form", &mut network);
-    report.command("the forwarder follows its kernel, full form", &mut cargo(KERNEL));
+    let kernel =
+        "test --release --package longmatch-forward --test kernel -- --ignored --nocapture";
+    report.command("the forwarder follows its kernel, full form", &mut cargo(kernel));
     foreign::steps(&mut report, foreign::Form::Full);
     let name = "all engines agree on both embedded tables, on every address";
     report.command(name, &mut longmatch("verify"));

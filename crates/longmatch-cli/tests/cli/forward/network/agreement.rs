@@ -9,6 +9,7 @@ use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 use std::{env, iter};
 
+use super::child::Forwarder;
 use super::flow::{number, numbered};
 use super::net::{Net, Space};
 use super::wire::Wire;
@@ -117,12 +118,10 @@ pub fn compare(net: &Net, addresses: &[IpAddr]) -> Vec<(IpAddr, [Option<Mac>; 2]
     all.filter(|(_, [kernel, arrived])| kernel != arrived).collect()
 }
 
-/// Waits until there are no differences, and checks that there are none from then on. At least `least` of the addresses
-/// must have a neighbour.
-pub fn agree(net: &Net, addresses: &[IpAddr], least: usize, what: &str) {
-    let known = kernels(&net.router, addresses).iter().flatten().count();
-    assert!(known >= least, "{what}: the kernel forwards to {known} addresses only");
-    let began = Instant::now();
+/// Waits until there are no differences, and checks that there are none from then on, and that the forwarder left no
+/// packets to the kernel but those for addresses without a neighbour, of which `least` have one.
+pub fn agree((net, forwarder): (&Net, &Forwarder), addresses: &[IpAddr], least: usize, what: &str) {
+    let (began, count) = (Instant::now(), addresses.len());
     let mut found = compare(net, addresses);
     let first = found.len();
     while !found.is_empty() {
@@ -130,13 +129,15 @@ pub fn agree(net: &Net, addresses: &[IpAddr], least: usize, what: &str) {
         assert!(began.elapsed() < PATIENCE, "{what}: {count} differ: {:02x?}", found[0]);
         found = compare(net, addresses);
     }
-    let took = began.elapsed();
+    let (took, before) = (began.elapsed(), forwarder.passed_on());
     let found = compare(net, addresses);
     assert!(found.is_empty(), "{what}: {} differ again: {:02x?}", found.len(), found[0]);
-    let count = addresses.len();
+    let known = kernels(&net.router, addresses).iter().flatten().count();
+    let passed_on = forwarder.passed_on() - before;
     say(&format!(
         "{what}: 0 of {count} differ ({first} at first, compared for {took:.1?}), {known} are forwarded"
     ));
+    assert!(known >= least && passed_on <= (count - known) as u64, "{what}: {known} {passed_on}");
 }
 
 /// What became of a stream of packets.

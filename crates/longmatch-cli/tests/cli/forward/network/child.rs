@@ -89,6 +89,15 @@ impl Forwarder {
         stopped
     }
 
+    /// The packets until now for which it had no next hop, so that the kernel got them.
+    pub fn passed_on(&self) -> u64 {
+        self.lines.try_iter().for_each(drop);
+        // The next line may be older than this call.
+        let lines = [(); 2].map(|()| self.lines.recv_timeout(PATIENCE).unwrap());
+        let causes = ["no_route", "unresolved", "kernel_route"];
+        causes.map(|cause| lines[1]["kernel_by_cause"][cause].as_u64().unwrap()).iter().sum()
+    }
+
     /// Sends a signal.
     pub fn signal(&self, signal: Signal) {
         let _ = kill_process(Pid::from_child(&self.child), signal);

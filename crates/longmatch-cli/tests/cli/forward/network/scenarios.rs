@@ -35,9 +35,9 @@ fn packets_go_where_the_kernel_says_after_each_event() {
     routes.change_all();
     let addresses = routes.addresses(count, &mut random);
     let all = 0..routes.len();
-    let check = |least: usize, what: &str| agree(&net, &addresses, least, what);
     say(&format!("{name}: {} routes", all.end));
     let mut forwarder = Forwarder::start(&net, &["--seconds", "3600"]);
+    let check = |least, what: &str| agree((&net, &forwarder), &addresses, least, what);
     check(0, "without routes");
     for (version, what) in [(0, "a table is loaded"), (1, "all next hops have changed")] {
         net.router.batch(&routes.commands(version, all.clone()));
@@ -81,7 +81,7 @@ fn it_ends_without_links_and_without_others_in_its_namespace() {
         let Some(net) = Net::new(test) else { return };
         net.router.ip(&format!("route add 198.18.0.0/16 via {}", neighbour4(1, 0)));
         let mut forwarder = Forwarder::start(&net, &[]);
-        agree(&net, &[[198, 18, 0, 1].into()], 1, what);
+        agree((&net, &forwarder), &[[198, 18, 0, 1].into()], 1, what);
         if what == "no links" {
             net.router.ip("link del rb");
             net.router.ip("link del ra");

@@ -50,13 +50,13 @@ fn steady_change_leads_to_the_kernels_next_hops() {
     net.router.batch(&routes.advance(routes.len(), permanent, &mut random));
     let addresses = routes.addresses(count, &mut random);
     let mut forwarder = Forwarder::start(&net, &["--seconds", "3600"]);
-    agree(&net, &addresses, count, "before steady change");
+    agree((&net, &forwarder), &addresses, count, "before steady change");
     // Buffers grow at first.
     change(&net, (&mut routes, permanent), rate, 2);
     let before = forwarder.memory();
     let work = || change(&net, (&mut routes, permanent), rate, seconds);
     let ((), flow) = during(&net, &addresses, work);
-    agree(&net, &addresses, count, "after steady change");
+    agree((&net, &forwarder), &addresses, count, "after steady change");
     let after = forwarder.memory();
     say(&format!("steady change: {flow:?}, resident MB {before:.1?} -> {after:.1?}"));
     assert!(after[0] < before[0] * 1.3, "{before:?} {after:?}");
@@ -89,7 +89,7 @@ fn a_start_with_a_large_table_interrupts_no_stream_for_long() {
     let ((mut forwarder, started), flow) = during(&net, &addresses, start);
     let memory = forwarder.memory();
     say(&format!("start with {count} routes: {started:.2?}, {flow:?}, resident MB {memory:.0?}"));
-    agree(&net, &addresses, samples, "after the start");
+    agree((&net, &forwarder), &addresses, samples, "after the start");
     assert!(flow.arrived > flow.sent / 2, "{flow:?}");
     assert!(forwarder.finish().counts["forwarded"].as_u64() > Some(2 * samples as u64));
 }
