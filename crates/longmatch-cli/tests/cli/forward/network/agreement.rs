@@ -100,9 +100,6 @@ pub fn arrivals(net: &Net, addresses: &[IpAddr], expected: &[Option<Mac>]) -> Ve
             missing -= receive(&wires, first, &mut take);
         }
         to_send.retain(|&place| arrived[place].is_none() && expected[place].is_some());
-        if to_send.is_empty() {
-            break;
-        }
     }
     arrived
 }
@@ -113,7 +110,7 @@ pub fn arrivals(net: &Net, addresses: &[IpAddr], expected: &[Option<Mac>]) -> Ve
 pub fn compare(net: &Net, addresses: &[IpAddr]) -> Vec<(IpAddr, [Option<Mac>; 2])> {
     let kernels = kernels(&net.router, addresses);
     let arrived = arrivals(net, addresses, &kernels);
-    let hops = kernels.into_iter().zip(arrived).map(|(kernel, arrived)| [kernel, arrived]);
+    let hops = kernels.into_iter().zip(arrived).map(<[_; 2]>::from);
     let all = addresses.iter().copied().zip(hops);
     all.filter(|(_, [kernel, arrived])| kernel != arrived).collect()
 }
@@ -125,8 +122,7 @@ pub fn agree((net, forwarder): (&Net, &Forwarder), addresses: &[IpAddr], least: 
     let mut found = compare(net, addresses);
     let first = found.len();
     while !found.is_empty() {
-        let count = found.len();
-        assert!(began.elapsed() < PATIENCE, "{what}: {count} differ: {:02x?}", found[0]);
+        assert!(began.elapsed() < PATIENCE, "{what}: {} differ: {:02x?}", found.len(), found[0]);
         found = compare(net, addresses);
     }
     let (took, before) = (began.elapsed(), forwarder.passed_on());
