@@ -16,7 +16,7 @@ use super::wire::Wire;
 use crate::forward::frames::Mac;
 
 /// The longest time until the router follows changes of a large table.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The number of the next packet: no two of a process are the same.
 static NEXT: AtomicU32 = AtomicU32::new(0);
