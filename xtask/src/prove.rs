@@ -41,6 +41,11 @@ const STREAMS: [&str; 2] = [
     "test --release --package longmatch-cli --test cli annotate",
 ];
 
+/// The forwarder with full tables, and half an hour of steady change, with `LONGMATCH_PROVE` set. The tests use the data
+/// directory too. Those that need root, namespaces or routing daemons say so and are skipped without.
+const NETWORK: &str =
+    "test --release --package longmatch-cli --test cli forward::network -- --nocapture";
+
 /// Real days of updates: the routes, the updates, the number of updates between two of eight comparisons of every
 /// address (for IPv6, of addresses inside every range), and the engines that are patched under readers, in forms that
 /// hold the table.
@@ -73,6 +78,12 @@ pub fn run() -> Outcome {
     for arguments in STREAMS {
         report.command(arguments, cargo(arguments).env("LONGMATCH_PROVE", "1"));
     }
+    let mut network = cargo(NETWORK);
+    network.env("LONGMATCH_PROVE", "1").envs(dir.iter().map(|dir| (large::VARIABLE, dir)));
+    report.command("forwarder in network namespaces, full form", &mut network);
+    let kernel =
+        "test --release --package longmatch-forward --test kernel -- --ignored --nocapture";
+    report.command("the forwarder follows its kernel, full form", &mut cargo(kernel));
     foreign::steps(&mut report, foreign::Form::Full);
     let name = "all engines agree on both embedded tables, on every address";
     report.command(name, &mut longmatch("verify"));

@@ -1,5 +1,6 @@
 //! The binary as a running router.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::AsRawFd;
 use std::process::{Child, ChildStdout, ExitStatus, Stdio};
@@ -36,9 +37,13 @@ pub struct Stopped {
 impl Forwarder {
     /// Starts the binary on the router.
     fn spawn(net: &Net, more: &[&str]) -> Child {
-        let args = ["forward", "-i", "ra", "rb", "--json", "--interval", "0.05"];
-        // If the test ends without an end of the process.
-        let args = [&args[..], &["--seconds", "60"], more].concat();
+        let mut args = [&["forward", "-i", "ra", "rb", "--json"], more].concat();
+        // The time is for a test that ends without an end of the process.
+        for option in [["--interval", "0.05"], ["--seconds", "60"]] {
+            if !more.contains(&option[0]) {
+                args.extend(option);
+            }
+        }
         let mut command = longmatch(&args);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         net.router.run(|| command.spawn()).unwrap()
@@ -84,6 +89,15 @@ impl Forwarder {
         stopped
     }
 
+    /// The packets until now for which it had no next hop, so that the kernel got them.
+    pub fn passed_on(&self) -> u64 {
+        self.lines.try_iter().for_each(drop);
+        // The next line may be older than this call.
+        let lines = [(); 2].map(|()| self.lines.recv_timeout(PATIENCE).unwrap());
+        let causes = ["no_route", "unresolved", "kernel_route"];
+        causes.map(|cause| lines[1]["kernel_by_cause"][cause].as_u64().unwrap()).iter().sum()
+    }
+
     /// Sends a signal.
     pub fn signal(&self, signal: Signal) {
         let _ = kill_process(Pid::from_child(&self.child), signal);
@@ -92,6 +106,15 @@ impl Forwarder {
     /// Whether the process has ended.
     pub fn has_ended(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
+    }
+
+    /// The resident memory of the process in MB: now, and at most since its start.
+    pub fn memory(&self) -> [f64; 2] {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        ["VmRSS:", "VmHWM:"].map(|name| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+            line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1000.0
+        })
     }
 
     /// Sends a signal, and waits for the end.

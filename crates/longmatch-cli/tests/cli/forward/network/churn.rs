@@ -2,10 +2,11 @@
 
 use std::env;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use longmatch_feed::{Event, Options, load_path};
 
+use super::agreement::say;
 use super::child::Forwarder;
 use super::flow::{check, churn};
 use super::net::Net;
@@ -28,12 +29,12 @@ fn ipv6(third: u16, fourth: u16, len: u8) -> Prefix {
 
 /// Runs the binary and all versions of the routes.
 fn run(net: &Net, routes: &Routes, destinations: usize, engine: &str) {
-    net.router.batch(&routes.commands());
+    net.router.batch(&routes.commands(0, 0..routes.len()));
     let mut forwarder = Forwarder::start(net, &["-e", engine]);
     let addresses = routes.addresses(destinations, &mut Random(3));
     let report = churn(net, routes, &addresses);
     let stopped = forwarder.finish();
-    check(&report, routes.versions(), &stopped.counts, &stopped.stderr);
+    check(&report, routes.versions(), &stopped.counts);
 }
 
 /// Few routes, each of which changes all the time.
@@ -61,7 +62,7 @@ fn routes_flap() {
 
 /// Routes at several depths, all over a part of the address space: the first `permanent` are never
 /// withdrawn and cover the others.
-fn synthetic() -> (Vec<Prefix>, usize) {
+pub fn synthetic() -> (Vec<Prefix>, usize) {
     let wide4 = (0..=255).map(|b| ipv4([20, b, 0, 0], 16));
     let wide6 = (0..64).map(|third| ipv6(third * 256, 0, 40));
     let mut prefixes: Vec<_> = wide4.chain(wide6).collect();
@@ -94,37 +95,54 @@ fn a_large_table_under_churn() {
     run(&net, &with_probes(routes), 3000, "folio");
 }
 
-/// The IPv4 prefixes of a file, after wide ones that cover them and are never withdrawn.
-fn real(file: &Path) -> (Vec<Prefix>, usize) {
-    let covers = |first: u8| (1..224).contains(&first) && ![10, 127].contains(&first);
-    let wide = (0..=255).filter(|&first| covers(first));
-    let mut prefixes: Vec<_> = wide.map(|first| ipv4([first, 0, 0, 0], 8)).collect();
-    let permanent = prefixes.len();
+fn covers(first: u8) -> bool {
+    (1..224).contains(&first) && ![10, 127].contains(&first)
+}
+
+/// The prefixes of a file that are longer than eight bits, without those of the tests' own networks.
+pub fn read(file: &Path) -> Vec<Prefix> {
+    let mut prefixes = Vec::new();
     let mut sink = |event: Event<'_>| {
-        if let Event::Announce(prefix, _) = event
-            && let IpAddr::V4(address) = prefix.addr()
-            && prefix.len() > 8
-            && covers(address.octets()[0])
-        {
-            prefixes.push((address.into(), prefix.len()));
+        if let Event::Announce(prefix, _) = event {
+            let is_taken = match prefix.addr() {
+                IpAddr::V4(address) => covers(address.octets()[0]),
+                IpAddr::V6(address) => {
+                    let [first, second, ..] = address.segments();
+                    first >> 13 == 1 && [first, second] != [0x2001, 0xdb8]
+                }
+            };
+            prefixes.extend((is_taken && prefix.len() > 8).then(|| (prefix.addr(), prefix.len())));
         }
         Ok(())
     };
     load_path(file, &Options::default(), &mut sink).unwrap();
+    prefixes
+}
+
+/// The IPv4 prefixes of a file, after wide ones that cover them and are never withdrawn.
+fn real(file: &Path) -> (Vec<Prefix>, usize) {
+    let wide = (0..=255).filter(|&first| covers(first));
+    let mut prefixes: Vec<_> = wide.map(|first| ipv4([first, 0, 0, 0], 8)).collect();
+    let permanent = prefixes.len();
+    prefixes.extend(read(file));
     (prefixes, permanent)
+}
+
+/// The file of a table of real routes. Without it, says aloud that a test is skipped or smaller.
+pub fn data(test: &str, table: &str) -> Option<PathBuf> {
+    let file = |data| Path::new(&data).join(format!("{table}.txt.zst"));
+    let file = env::var_os("LONGMATCH_DATA").map(file).filter(|file| file.exists());
+    if file.is_none() {
+        say(&format!("skipped: {test}: LONGMATCH_DATA names no directory with {table}.txt.zst"));
+    }
+    file
 }
 
 /// The same with the routes of the Internet. It takes a minute, and so only on request.
 #[test]
 fn a_full_table_under_churn() {
     let name = "a_full_table_under_churn";
-    let Some(data) = env::var_os("LONGMATCH_DATA") else {
-        return eprintln!("skipped: {name}: set LONGMATCH_DATA to a directory of routing data");
-    };
-    let file = Path::new(&data).join("ipv4-full.txt.zst");
-    if !file.exists() {
-        return eprintln!("skipped: {name}: no file {}", file.display());
-    }
+    let Some(file) = data(name, "ipv4-full") else { return };
     let Some(net) = Net::new(name) else { return };
     let (prefixes, permanent) = real(&file);
     let mut random = Random(4);

@@ -175,7 +175,8 @@ fn output_that_nobody_reads_delays_nothing() {
     lead(&net, 1);
     traffic.settle(&addresses(1), Some(neighbour(1, 1)), "with a full pipe");
     let began = Instant::now();
-    forwarder.stop(Signal::INT);
+    let stopped = forwarder.stop(Signal::INT);
+    assert_eq!(stopped.status.code(), Some(0), "{stopped:?}");
     assert!(began.elapsed() < Duration::from_millis(1500), "{:?}", began.elapsed());
     drop(stdout);
 }

@@ -4,10 +4,12 @@
 //! after another.
 
 mod addresses;
+mod agreement;
 mod answers;
 mod bypass;
 mod child;
 mod churn;
+mod daemons;
 mod ends;
 mod events;
 mod flow;
@@ -15,8 +17,10 @@ mod identical;
 mod net;
 mod offload;
 mod programs;
+mod scenarios;
 mod service;
 mod stalls;
+mod steady;
 mod streams;
 mod table;
 #[path = "../../../../../longmatch-forward/tests/network/wire.rs"]

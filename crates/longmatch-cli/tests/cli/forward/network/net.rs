@@ -14,7 +14,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -58,16 +58,27 @@ impl Space {
         self.run(quiet).is_ok_and(|status| status.success())
     }
 
-    /// Runs many commands of `ip` at once, all of which succeed.
-    pub fn batch(&self, commands: &str) {
+    /// `ip` as it runs the commands of its standard input, one after another.
+    pub fn commands(&self) -> Child {
         let mut command = Command::new("ip");
-        command.args(["-force", "-batch", "-"]).stdin(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = self.run(|| command.spawn()).unwrap();
+        command.args(["-o", "-force", "-batch", "-"]).stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.run(|| command.spawn()).unwrap()
+    }
+
+    /// Runs many commands of `ip` at once, some of which may fail.
+    pub fn answers(&self, commands: &str) -> Output {
+        let mut child = self.commands();
         let mut pipe = child.stdin.take().unwrap();
-        let output = thread::scope(|scope| {
+        thread::scope(|scope| {
             scope.spawn(move || pipe.write_all(commands.as_bytes()).unwrap());
             child.wait_with_output().unwrap()
-        });
+        })
+    }
+
+    /// Runs many commands of `ip` at once, all of which succeed.
+    pub fn batch(&self, commands: &str) {
+        let output = self.answers(commands);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 

@@ -91,12 +91,26 @@ impl Routes {
         self.prefixes.len()
     }
 
-    /// Commands of `ip` that make the first version, whatever the router has.
-    pub fn commands(&self) -> String {
+    /// Adds a version in which each route has another next hop.
+    pub fn change_all(&mut self) {
+        let last = &self.versions[self.versions.len() - 1];
+        let other = |&hop: &u8| if hop == WITHDRAWN { 0 } else { (hop + 1) % HOPS };
+        self.versions.push(last.iter().map(other).collect());
+    }
+
+    /// Forgets all versions but the last one, and changes so many of its routes, as [`change`](Self::change) does.
+    /// Returns the commands of `ip`, of which there may be fewer.
+    pub fn advance(&mut self, count: usize, permanent: usize, random: &mut Random) -> String {
+        self.versions.drain(..self.versions.len() - 1);
+        self.change(count, permanent, random);
+        self.changes(1, 0..self.len())
+    }
+
+    /// Commands of `ip` that make these routes of a version, whatever the router has. None may be withdrawn in it.
+    pub fn commands(&self, version: usize, routes: impl Iterator<Item = usize>) -> String {
         let mut text = String::new();
-        for (&prefix, &hop) in self.prefixes.iter().zip(&self.versions[0]) {
-            command(&mut text, "replace", prefix, hop);
-        }
+        let hops = &self.versions[version];
+        routes.for_each(|route| command(&mut text, "replace", self.prefixes[route], hops[route]));
         text
     }
 
@@ -154,11 +168,31 @@ impl Routes {
         }
     }
 
+    /// Whether packets to a destination may take a next hop after the changes to one version began and before those to
+    /// another are complete. The routes of a version change one after another, in their order.
+    pub fn may_take(&self, destination: &Destination, versions: (usize, usize), hop: u8) -> bool {
+        let (settled, begun) = versions;
+        let mut steps = (settled..begun).flat_map(|version| {
+            let changed = destination.routes.iter().map(move |&route| (version, route + 1));
+            changed.chain([(version, 0)])
+        });
+        self.hop(destination, begun) == hop
+            || steps.any(|(version, changed)| {
+                let next =
+                    |route: usize| self.versions[version + usize::from(route < changed)][route];
+                hop_among(destination.routes.iter().map(|&route| next(route))) == hop
+            })
+    }
+
     /// The next hop of a destination in a version.
     pub fn hop(&self, destination: &Destination, version: usize) -> u8 {
-        let hops = destination.routes.iter().map(|&route| self.versions[version][route]);
-        hops.into_iter().find(|&hop| hop != WITHDRAWN).expect("a route that is never withdrawn")
+        hop_among(destination.routes.iter().map(|&route| self.versions[version][route]))
     }
+}
+
+/// The first next hop of routes, the longest first.
+fn hop_among(mut hops: impl Iterator<Item = u8>) -> u8 {
+    hops.find(|&hop| hop != WITHDRAWN).expect("a route that is never withdrawn")
 }
 
 /// An address that packets go to.
