@@ -66,8 +66,11 @@ mod linux {
                 worker.wait(Duration::from_millis(50))?;
                 continue;
             }
-            let (port, header) =
-                if received.port == PortId(0) { (PortId(1), to_second) } else { (PortId(0), to_first) };
+            let (port, header) = if received.port == PortId(0) {
+                (PortId(1), to_second)
+            } else {
+                (PortId(0), to_first)
+            };
             fates.clear();
             for place in 0..received.len {
                 let frame = worker.frame(place);

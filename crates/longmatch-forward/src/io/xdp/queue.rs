@@ -52,8 +52,8 @@ pub(super) struct Queue {
     filled: usize,
     /// Frames in the transmit ring, the kernel and the completion ring.
     sending: usize,
-    /// Whether a frame found no place in the transmit ring.
-    full: bool,
+    /// Whether the kernel may have left frames in the transmit ring.
+    unsent: bool,
 }
 
 impl Queue {
@@ -97,7 +97,7 @@ impl Queue {
             ring,
             filled: 0,
             sending: 0,
-            full: false,
+            unsent: false,
         };
         if xdp_options(queue.descriptor())?.contains(XdpOptionsFlags::XDP_OPTIONS_ZEROCOPY) {
             queue.wakeup = Some(Wakeup::map(queue.descriptor())?);
@@ -165,7 +165,8 @@ impl Queue {
     /// Queues a frame for [`flush`](Self::flush), or returns it if the transmit ring is full.
     pub(super) fn push(&mut self, packet: Packet) -> Option<Packet> {
         if self.sending + self.pending.len() >= self.ring {
-            self.full = true;
+            // There may be nothing new to flush, but the device may be able to go on.
+            self.unsent = true;
             return Some(packet);
         }
         self.pending.push_front(packet)
@@ -178,14 +179,13 @@ impl Queue {
     /// socket is used.
     pub(super) unsafe fn flush(&mut self) -> io::Result<()> {
         let new = self.pending.len();
-        // If the ring is full, there may be nothing new, but the kernel may be able to go on.
-        let full = std::mem::take(&mut self.full);
-        if new == 0 && !full {
+        if new == 0 && !self.unsent {
             return Ok(());
         }
         // There is room for all: `push` leaves at most `ring` frames without their completion.
         // SAFETY: the caller's promise.
         self.sending += unsafe { self.transmit.send(&mut self.pending, false) }?;
+        self.unsent = true;
         // Once more than these need, so that a backlog shrinks.
         self.kick(new.div_ceil(FRAMES_PER_CALL) + 1)
     }
@@ -195,14 +195,19 @@ impl Queue {
         self.kick(self.sending.div_ceil(FRAMES_PER_CALL))
     }
 
-    /// Calls the kernel to transmit, until the ring is empty or `calls` are made.
+    /// Calls the kernel to transmit, until the ring is empty or `calls` are made; not at all if it
+    /// has nothing to do.
     fn kick(&mut self, calls: usize) -> io::Result<()> {
-        if self.wakeup.as_ref().is_some_and(|wakeup| !wakeup.transmit.is_set()) {
+        if !self.wakeup.as_ref().map_or(self.unsent, |wakeup| wakeup.transmit.is_set()) {
             return Ok(());
         }
         for _ in 0..calls {
             match send(self.descriptor(), &[], SendFlags::DONTWAIT) {
-                Ok(_) => break,
+                // In copy mode, the ring is empty.
+                Ok(_) => {
+                    self.unsent = false;
+                    break;
+                }
                 // More frames than one call transmits, a full queue of the device, or a frame that
                 // it dropped.
                 Err(Errno::AGAIN | Errno::BUSY | Errno::INTR) => {}
