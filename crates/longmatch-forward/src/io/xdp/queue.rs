@@ -308,21 +308,27 @@ mod tests {
 
     use super::*;
 
-    /// The flags are in the mappings where the kernel says: in copy mode, it wants to be called for
-    /// each transmission, and never for the fill ring.
-    #[test]
-    fn flags_of_rings_are_found() {
+    /// A queue of the loopback of a namespace of its own, which is down; `None` without the right.
+    fn loopback() -> Option<(Umem, Queue)> {
         // SAFETY: a system call without pointers.
         let unshared = unsafe { libc::unshare(libc::CLONE_NEWNET) };
         if unshared != 0 {
             let error = io::Error::last_os_error();
-            let _ = writeln!(io::stderr(), "skipped: flags of AF_XDP rings: {error}");
-            return;
+            let _ = writeln!(io::stderr(), "skipped: AF_XDP socket of a loopback: {error}");
+            return None;
         }
         let configuration = xdp::umem::UmemCfgBuilder { frame_count: 96, ..Default::default() };
-        let mut umem = Umem::map(configuration.build().unwrap()).unwrap();
-        // A new namespace has one interface, the loopback.
-        let mut queue = Queue::open(&umem, (1, 0), 32, true).unwrap();
+        let umem = Umem::map(configuration.build().unwrap()).unwrap();
+        // A new namespace has one interface.
+        let queue = Queue::open(&umem, (1, 0), 32, true).unwrap();
+        Some((umem, queue))
+    }
+
+    /// The flags are in the mappings where the kernel says: in copy mode, it wants to be called for
+    /// each transmission, and never for the fill ring.
+    #[test]
+    fn flags_of_rings_are_found() {
+        let Some((mut umem, mut queue)) = loopback() else { return };
         assert!(!queue.is_zero_copy());
         // SAFETY: the queue was opened with this memory, which is dropped after it.
         unsafe { queue.refill(&mut umem) }.unwrap();
@@ -330,5 +336,27 @@ mod tests {
         let wakeup = Wakeup::map(queue.descriptor()).unwrap();
         assert!(wakeup.transmit.is_set());
         assert!(!wakeup.fill.is_set());
+    }
+
+    /// Frames that the kernel left in the ring are transmitted by a later call.
+    #[test]
+    fn frames_wait_for_the_interface() {
+        let Some((mut umem, mut queue)) = loopback() else { return };
+        // SAFETY: the frame goes to the queue, which is dropped before the memory.
+        let mut frame = unsafe { umem.alloc() }.unwrap();
+        frame.insert(0, &[0; 60]).unwrap();
+        assert!(queue.push(frame).is_none());
+        // SAFETY: as before.
+        unsafe { queue.flush() }.unwrap();
+        queue.reap(&mut umem);
+        assert_eq!((queue.unsent, queue.sending), (true, 1));
+        let up = std::process::Command::new("ip").args(["link", "set", "lo", "up"]).status();
+        if !up.is_ok_and(|status| status.success()) {
+            let _ = writeln!(io::stderr(), "skipped: AF_XDP frames that wait: no command ip");
+            return;
+        }
+        queue.drain().unwrap();
+        queue.reap(&mut umem);
+        assert_eq!((queue.unsent, queue.sending, umem.allocatable()), (false, 0, 96));
     }
 }

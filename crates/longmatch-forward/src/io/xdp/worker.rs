@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -19,6 +20,14 @@ use crate::target::PortId;
 /// The bytes of an Ethernet header.
 const ETHERNET_BYTES: usize = 14;
 
+/// Frames between two waits from which on more are about to come.
+const DENSE: usize = 4;
+
+/// Pause before the wait for dense packets in copy mode, where every wait costs the sender a wake-up
+/// and the thread some calls. It adds up to the kernel's timer slack of 50 µs, as an interrupt
+/// moderation does, and single packets do not meet it.
+const PAUSE: Duration = Duration::from_micros(20);
+
 /// One thread's queues: one AF_XDP socket for each interface, and one memory area for all of them.
 ///
 /// A frame that leaves by another interface is not copied by this process. The kernel copies it
@@ -29,6 +38,8 @@ pub struct XdpIo {
     batch: Batch,
     /// The port that is asked first for the next batch.
     next: usize,
+    /// Frames received since the last wait.
+    burst: usize,
     tun: Arc<Tun>,
     /// After `queues` and `batch`, whose frames it has.
     umem: Umem,
@@ -43,7 +54,7 @@ impl XdpIo {
     /// with, and has frames for all of them and a batch.
     pub(super) fn new(queues: Vec<Queue>, batch: usize, tun: Arc<Tun>, umem: Umem) -> Self {
         let batch = Batch { frames: Vec::with_capacity(batch), limit: 0, capacity: batch };
-        Self { queues, batch, next: 0, tun, umem }
+        Self { queues, batch, next: 0, burst: 0, tun, umem }
     }
 
     /// Frames that arrived and that the kernel dropped, since the thread did not receive them in
@@ -142,6 +153,7 @@ impl PacketIo for XdpIo {
             let len = self.receive_from(port)?;
             if len > 0 {
                 self.next = (port + 1) % ports;
+                self.burst += len;
                 return Ok(Received { port: PortId(port as u16), len });
             }
         }
@@ -183,6 +195,10 @@ impl PacketIo for XdpIo {
     fn wait(&mut self, timeout: Duration) -> io::Result<()> {
         self.queues.iter_mut().try_for_each(Queue::drain)?;
         self.refill()?;
+        let dense = std::mem::take(&mut self.burst) >= DENSE;
+        if dense && !self.queues.iter().any(Queue::is_zero_copy) {
+            thread::sleep(PAUSE);
+        }
         let new = |queue| PollFd::from_borrowed_fd(Queue::descriptor(queue), PollFlags::IN);
         let mut polled: Vec<_> = self.queues.iter().map(new).collect();
         // A time that is too long for the kernel is none at all.
