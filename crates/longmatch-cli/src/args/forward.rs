@@ -73,6 +73,8 @@ pub struct ForwardArgs {
     ///
     /// native   in the driver, without copies where the card can do that
     /// generic  in the kernel's network stack, for every interface
+    /// auto     native where the driver has it, but generic between containers (veth), which is
+    ///          faster for TCP
     #[arg(
         long,
         value_enum,

@@ -195,16 +195,23 @@ impl Facts {
         }
     }
 
+    /// Whether a route or a next-hop object may lead by an interface.
+    fn has_hops_by(&self, interface: u32) -> bool {
+        let is_hop = |kind: &NextHopKind| matches!(kind, NextHopKind::Hop(hop) if hop.interface == interface);
+        self.state.routes.has_hops_by(interface) || self.state.next_hops.values().any(is_hop)
+    }
+
     fn link(&mut self, link: Link, time: Time) {
         self.follow_port(&link);
         let is_up = link.is_up();
         let flags = link.flags & Link::STATE;
-        let before = self.state.links.insert(link.index, link);
+        let index = link.index;
+        let before = self.state.links.insert(index, link);
         let changed = before.is_some_and(|before| before.flags & Link::STATE != flags);
         // IPv4 routes of an interface that goes down vanish silently, and hops of its multipath
         // routes die and come to life silently. If the dump was later than the event, a route may
         // have been added by an even earlier event.
-        self.unsure |= changed || time == Time::Late && !is_up;
+        self.unsure |= (changed || time == Time::Late && !is_up) && self.has_hops_by(index);
     }
 
     fn set_next_hop(&mut self, id: u32, kind: Option<NextHopKind>) {

@@ -149,6 +149,11 @@ impl Routes {
         self.users.contains_key(&next_hop)
     }
 
+    /// Whether a route leads by an interface, or did so some time ago. O(paths), of which there are few.
+    pub fn has_hops_by(&self, interface: u32) -> bool {
+        self.paths.iter().flat_map(|path| &path.hops).any(|hop| hop.interface == interface)
+    }
+
     /// Adds a route, or replaces one.
     pub fn add(&mut self, route: Route, placing: Placing) -> Effect {
         let prefix = route.prefix;

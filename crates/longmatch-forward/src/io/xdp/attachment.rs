@@ -87,7 +87,9 @@ impl Attachment {
         warnings: &mut Vec<String>,
     ) -> Result<Self, XdpError> {
         let name = &port.name;
-        let index = check(port, options, warnings)?;
+        let (index, driver) = check(port, options, warnings)?;
+        let is_pair = options.mode == XdpMode::Auto && driver == "veth";
+        let mode = if is_pair { XdpMode::Generic } else { options.mode };
         let queues = options.threads as u32;
         let sockets =
             Map::of_sockets(queues).map_err(XdpError::at("make a BPF map of AF_XDP sockets"))?;
@@ -104,10 +106,14 @@ impl Attachment {
             Some(libc::EPERM) => XdpError::Permission { action: "load an XDP program".into() },
             _ => XdpError::Program { log, source },
         })?;
-        let (link, native, reason) = match take_over(&program, index, options.mode, links) {
+        let (link, native, mut reason) = match take_over(&program, index, mode, links) {
             Some((link, native)) => (link, native, None),
-            None => attach(&program, name, index, options.mode)?,
+            None => attach(&program, name, index, mode)?,
         };
+        if is_pair {
+            let text = "with it a veth pair has no segmentation offload, which TCP needs";
+            reason = Some(io::Error::other(text));
+        }
         let action = format!("set the Ethernet address of {name}");
         let (port, element, zero_copy) = (port.clone(), [0; 8], true);
         let mut attachment = Self {
@@ -219,8 +225,12 @@ impl Attachment {
     }
 }
 
-/// Checks that the interface fits the options, and returns its number.
-fn check(port: &Port, options: &XdpOptions, warnings: &mut Vec<String>) -> Result<u32, XdpError> {
+/// Checks that the interface fits the options, and returns its number and the name of its driver.
+fn check(
+    port: &Port,
+    options: &XdpOptions,
+    warnings: &mut Vec<String>,
+) -> Result<(u32, String), XdpError> {
     let name = &port.name;
     let interface = || name.to_owned();
     let interfaces = Interfaces::open().map_err(XdpError::at("open a socket"))?;
@@ -254,7 +264,7 @@ fn check(port: &Port, options: &XdpOptions, warnings: &mut Vec<String>) -> Resul
             if threads == 1 { "" } else { "s" }
         ));
     }
-    Ok(index)
+    Ok((index, driver))
 }
 
 /// Puts a program in the place of the one that a link for the same interface and mode has.

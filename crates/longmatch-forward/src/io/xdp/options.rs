@@ -13,12 +13,13 @@ pub(super) const ETHERNET_BYTES: u32 = 14;
 /// Where the kernel runs the XDP program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum XdpMode {
-    /// `auto`: in native mode if the driver supports it, else in generic mode.
+    /// `auto`: in native mode if the driver supports it, else in generic mode. Also in generic mode on a `veth` pair,
+    /// which has no segmentation offload for TCP in native mode.
     #[default]
     Auto,
     /// `native`: in the driver.
     Native,
-    /// `generic`: after the driver, which works with all drivers and is slower.
+    /// `generic`: after the driver, which works with all drivers and is slower on cards.
     Generic,
 }
 

@@ -52,8 +52,8 @@ pub(super) struct Queue {
     filled: usize,
     /// Frames in the transmit ring, the kernel and the completion ring.
     sending: usize,
-    /// Whether a frame found no place in the transmit ring.
-    full: bool,
+    /// Whether the kernel may have left frames in the transmit ring.
+    unsent: bool,
 }
 
 impl Queue {
@@ -97,7 +97,7 @@ impl Queue {
             ring,
             filled: 0,
             sending: 0,
-            full: false,
+            unsent: false,
         };
         if xdp_options(queue.descriptor())?.contains(XdpOptionsFlags::XDP_OPTIONS_ZEROCOPY) {
             queue.wakeup = Some(Wakeup::map(queue.descriptor())?);
@@ -165,7 +165,8 @@ impl Queue {
     /// Queues a frame for [`flush`](Self::flush), or returns it if the transmit ring is full.
     pub(super) fn push(&mut self, packet: Packet) -> Option<Packet> {
         if self.sending + self.pending.len() >= self.ring {
-            self.full = true;
+            // There may be nothing new to flush, but the device may be able to go on.
+            self.unsent = true;
             return Some(packet);
         }
         self.pending.push_front(packet)
@@ -178,14 +179,13 @@ impl Queue {
     /// socket is used.
     pub(super) unsafe fn flush(&mut self) -> io::Result<()> {
         let new = self.pending.len();
-        // If the ring is full, there may be nothing new, but the kernel may be able to go on.
-        let full = std::mem::take(&mut self.full);
-        if new == 0 && !full {
+        if new == 0 && !self.unsent {
             return Ok(());
         }
         // There is room for all: `push` leaves at most `ring` frames without their completion.
         // SAFETY: the caller's promise.
         self.sending += unsafe { self.transmit.send(&mut self.pending, false) }?;
+        self.unsent = true;
         // Once more than these need, so that a backlog shrinks.
         self.kick(new.div_ceil(FRAMES_PER_CALL) + 1)
     }
@@ -195,14 +195,19 @@ impl Queue {
         self.kick(self.sending.div_ceil(FRAMES_PER_CALL))
     }
 
-    /// Calls the kernel to transmit, until the ring is empty or `calls` are made.
+    /// Calls the kernel to transmit, until the ring is empty or `calls` are made; not at all if it
+    /// has nothing to do.
     fn kick(&mut self, calls: usize) -> io::Result<()> {
-        if self.wakeup.as_ref().is_some_and(|wakeup| !wakeup.transmit.is_set()) {
+        if !self.wakeup.as_ref().map_or(self.unsent, |wakeup| wakeup.transmit.is_set()) {
             return Ok(());
         }
         for _ in 0..calls {
             match send(self.descriptor(), &[], SendFlags::DONTWAIT) {
-                Ok(_) => break,
+                // In copy mode, the ring is empty.
+                Ok(_) => {
+                    self.unsent = false;
+                    break;
+                }
                 // More frames than one call transmits, a full queue of the device, or a frame that
                 // it dropped.
                 Err(Errno::AGAIN | Errno::BUSY | Errno::INTR) => {}
@@ -303,21 +308,27 @@ mod tests {
 
     use super::*;
 
-    /// The flags are in the mappings where the kernel says: in copy mode, it wants to be called for
-    /// each transmission, and never for the fill ring.
-    #[test]
-    fn flags_of_rings_are_found() {
+    /// A queue of the loopback of a namespace of its own, which is down; `None` without the right.
+    fn loopback() -> Option<(Umem, Queue)> {
         // SAFETY: a system call without pointers.
         let unshared = unsafe { libc::unshare(libc::CLONE_NEWNET) };
         if unshared != 0 {
             let error = io::Error::last_os_error();
-            let _ = writeln!(io::stderr(), "skipped: flags of AF_XDP rings: {error}");
-            return;
+            let _ = writeln!(io::stderr(), "skipped: AF_XDP socket of a loopback: {error}");
+            return None;
         }
         let configuration = xdp::umem::UmemCfgBuilder { frame_count: 96, ..Default::default() };
-        let mut umem = Umem::map(configuration.build().unwrap()).unwrap();
-        // A new namespace has one interface, the loopback.
-        let mut queue = Queue::open(&umem, (1, 0), 32, true).unwrap();
+        let umem = Umem::map(configuration.build().unwrap()).unwrap();
+        // A new namespace has one interface.
+        let queue = Queue::open(&umem, (1, 0), 32, true).unwrap();
+        Some((umem, queue))
+    }
+
+    /// The flags are in the mappings where the kernel says: in copy mode, it wants to be called for
+    /// each transmission, and never for the fill ring.
+    #[test]
+    fn flags_of_rings_are_found() {
+        let Some((mut umem, mut queue)) = loopback() else { return };
         assert!(!queue.is_zero_copy());
         // SAFETY: the queue was opened with this memory, which is dropped after it.
         unsafe { queue.refill(&mut umem) }.unwrap();
@@ -325,5 +336,27 @@ mod tests {
         let wakeup = Wakeup::map(queue.descriptor()).unwrap();
         assert!(wakeup.transmit.is_set());
         assert!(!wakeup.fill.is_set());
+    }
+
+    /// Frames that the kernel left in the ring are transmitted by a later call.
+    #[test]
+    fn frames_wait_for_the_interface() {
+        let Some((mut umem, mut queue)) = loopback() else { return };
+        // SAFETY: the frame goes to the queue, which is dropped before the memory.
+        let mut frame = unsafe { umem.alloc() }.unwrap();
+        frame.insert(0, &[0; 60]).unwrap();
+        assert!(queue.push(frame).is_none());
+        // SAFETY: as before.
+        unsafe { queue.flush() }.unwrap();
+        queue.reap(&mut umem);
+        assert_eq!((queue.unsent, queue.sending), (true, 1));
+        let up = std::process::Command::new("ip").args(["link", "set", "lo", "up"]).status();
+        if !up.is_ok_and(|status| status.success()) {
+            let _ = writeln!(io::stderr(), "skipped: AF_XDP frames that wait: no command ip");
+            return;
+        }
+        queue.drain().unwrap();
+        queue.reap(&mut umem);
+        assert_eq!((queue.unsent, queue.sending, umem.allocatable()), (false, 0, 96));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -23,6 +24,14 @@ const ETHERNET_BYTES: usize = 14;
 /// The longest wait for frames.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
+/// Frames between two waits from which on more are about to come.
+const DENSE: usize = 4;
+
+/// Pause before the wait for dense packets in copy mode, where every wait costs the sender a wake-up
+/// and the thread some calls. It adds up to the kernel's timer slack of 50 µs, as an interrupt
+/// moderation does, and single packets do not meet it.
+const PAUSE: Duration = Duration::from_micros(20);
+
 /// One thread's queues: one AF_XDP socket for each interface, and one memory area for all of them.
 ///
 /// A frame that leaves by another interface is not copied by this process. The kernel copies it
@@ -33,6 +42,8 @@ pub struct XdpIo {
     batch: Batch,
     /// The port that is asked first for the next batch.
     next: usize,
+    /// Frames received since the last wait.
+    burst: usize,
     tun: Arc<Tun>,
     alive: Alive,
     /// After `queues` and `batch`, whose frames it has.
@@ -54,7 +65,7 @@ impl XdpIo {
         umem: Umem,
     ) -> Self {
         let batch = Batch { frames: Vec::with_capacity(batch), limit: 0, capacity: batch };
-        Self { queues, batch, next: 0, tun, alive, umem }
+        Self { queues, batch, next: 0, burst: 0, tun, alive, umem }
     }
 
     /// Gives the kernel frames to receive into.
@@ -145,6 +156,7 @@ impl PacketIo for XdpIo {
             let len = self.receive_from(port)?;
             if len > 0 {
                 self.next = (port + 1) % ports;
+                self.burst += len;
                 return Ok(Received { port: PortId(port as u16), len });
             }
         }
@@ -190,6 +202,10 @@ impl PacketIo for XdpIo {
     fn wait(&mut self, timeout: Duration) -> io::Result<()> {
         self.queues.iter_mut().try_for_each(Queue::drain)?;
         self.refill()?;
+        let dense = std::mem::take(&mut self.burst) >= DENSE;
+        if dense && !self.queues.iter().any(Queue::is_zero_copy) {
+            thread::sleep(PAUSE);
+        }
         let new = |queue| PollFd::from_borrowed_fd(Queue::descriptor(queue), PollFlags::IN);
         let mut polled: Vec<_> = self.queues.iter().map(new).collect();
         // The next call of `receive` must come before the thread counts as dead.

@@ -220,8 +220,9 @@ fn neighbours() {
 
 #[test]
 fn what_makes_the_facts_unsure() {
+    let used = added(route("10.0.0.0/8", &[via("10.9.0.9", 1)]));
     let unsure = |before: Option<&Event>, event: &Event| {
-        let mut facts = facts(before.cloned());
+        let mut facts = facts(before.cloned().into_iter().chain([used.clone()]));
         facts.apply(event.clone());
         facts.is_unsure()
     };
@@ -236,8 +237,23 @@ fn what_makes_the_facts_unsure() {
     assert!(unsure(None, &Event::AddressGone(address(addr("10.0.0.1")))));
     assert!(!unsure(None, &Event::AddressGone(address(addr("fd00::1")))));
     // Late, the interface may have come up and gone down before the dump.
-    let mut facts = facts([down.clone()]);
-    facts.apply_at(down, Time::Late);
+    for (events, is_unsure) in
+        [(vec![down.clone(), used.clone()], true), (vec![down.clone()], false)]
+    {
+        let mut facts = facts(events);
+        facts.apply_at(down.clone(), Time::Late);
+        assert_eq!(facts.is_unsure(), is_unsure);
+    }
+    // No route vanishes with an interface that has none, and none comes to life.
+    for (before, after) in [(up.clone(), down.clone()), (down, up)] {
+        let mut facts = facts([before]);
+        facts.apply(after);
+        assert!(!facts.is_unsure());
+    }
+    let hop = RouteHop { interface: 1, ..RouteHop::NONE };
+    let mut facts =
+        facts([link(1, Link::UP), Event::NextHop(NextHop { id: 7, kind: NextHopKind::Hop(hop) })]);
+    facts.apply(link(1, Link::STATE));
     assert!(facts.is_unsure());
 }
 

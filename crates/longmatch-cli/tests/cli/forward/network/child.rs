@@ -38,8 +38,9 @@ impl Forwarder {
     /// Starts the binary on the router.
     fn spawn(net: &Net, more: &[&str]) -> Child {
         let mut args = [&["forward", "-i", "ra", "rb", "--json"], more].concat();
-        // The time is for a test that ends without an end of the process.
-        for option in [["--interval", "0.05"], ["--seconds", "60"]] {
+        // The time is for a test that ends without an end of the process. Cards have the native mode, veth by choice.
+        let options = [["--interval", "0.05"], ["--seconds", "60"], ["--xdp-mode", "native"]];
+        for option in options {
             if !more.contains(&option[0]) {
                 args.extend(option);
             }
