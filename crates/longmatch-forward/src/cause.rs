@@ -1,7 +1,6 @@
 //! The fates of packets, and their counts by cause.
 
-use std::ops::AddAssign;
-
+use crate::count::Count;
 use crate::target::PortId;
 
 macro_rules! causes {
@@ -93,36 +92,6 @@ pub enum Fate {
     },
     /// Hand it to the kernel, or drop it, by [`Cause::outcome`]. The frame is unchanged.
     Stop(Cause),
-}
-
-/// Packets and their bytes: those of whole frames, without the checksum that follows a frame on a wire.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Count {
-    /// Packets.
-    pub packets: u64,
-    /// Bytes.
-    pub bytes: u64,
-}
-
-impl Count {
-    #[inline]
-    fn add(&mut self, bytes: usize) {
-        self.packets += 1;
-        self.bytes += bytes as u64;
-    }
-
-    #[inline]
-    fn subtract(&mut self, bytes: usize) {
-        self.packets -= 1;
-        self.bytes = self.bytes.saturating_sub(bytes as u64);
-    }
-}
-
-impl AddAssign for Count {
-    fn add_assign(&mut self, other: Self) {
-        self.packets += other.packets;
-        self.bytes += other.bytes;
-    }
 }
 
 /// Counts of a port.

@@ -11,6 +11,7 @@
 //! - `kernel` (on Linux) follows routes, next hops and neighbours of the kernel by rtnetlink.
 
 mod cause;
+mod count;
 mod forwarder;
 pub mod io;
 #[cfg(target_os = "linux")]
@@ -22,7 +23,8 @@ mod spread;
 mod sysctl;
 mod target;
 
-pub use cause::{Cause, Count, Fate, Outcome, PortTally, Tally};
+pub use cause::{Cause, Fate, Outcome, PortTally, Tally};
+pub use count::Count;
 pub use forwarder::{Forwarder, MAX_BATCH};
 pub use run::{Control, run};
 pub use spread::spread;

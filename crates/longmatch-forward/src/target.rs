@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::cause::Count;
+use crate::count::Count;
 
 /// An Ethernet address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
