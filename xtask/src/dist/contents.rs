@@ -11,7 +11,7 @@ use std::process::Command;
 use super::archive::{File, Files};
 
 /// Documents and licences, by their paths in the repository, which they keep.
-const DOCUMENTS: [&str; 8] = [
+const DOCUMENTS: [&str; 10] = [
     "README.md",
     "CHANGELOG.md",
     "LICENSE-APACHE",
@@ -20,6 +20,8 @@ const DOCUMENTS: [&str; 8] = [
     "data/LICENSE-ip-location-db",
     "data/LICENSE-rotonda-store",
     "data/PROVENANCE.md",
+    "docs/forward.md",
+    "docs/longmatch-forward.service",
 ];
 
 /// Shells, and the names under which they look for the scripts of a command.
@@ -119,6 +121,8 @@ mod tests {
             "data/LICENSE-ip-location-db",
             "data/LICENSE-rotonda-store",
             "data/PROVENANCE.md",
+            "docs/forward.md",
+            "docs/longmatch-forward.service",
             "longmatch",
             "man/man1/longmatch-set.1",
             "man/man1/longmatch.1",

@@ -241,6 +241,7 @@ pub enum XdpMode {
 
 impl ForwardArgs {
     /// Returns the name of the control socket.
+    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
     pub fn control_name(&self) -> &str {
         self.control.as_deref().unwrap_or(CONTROL)
     }

@@ -8,7 +8,8 @@ use longmatch_forward::io::{Generated, GeneratedFrames};
 use longmatch_forward::{Port, Target};
 
 use super::kernel::{self, Attached, KernelRoutes};
-use super::{Supervise, forward_all, static_table};
+use super::supervise::Supervise;
+use super::{forward_all, static_table};
 use crate::args::{ForwardArgs, Generate};
 use crate::error::CliError;
 

@@ -14,7 +14,7 @@ use longmatch_forward::{Port, Target};
 use serde_json::{Value, json};
 
 use super::counts::RouteCounts;
-use super::{News, Supervise};
+use super::supervise::{News, Supervise};
 use crate::args::{Bypass, ForwardArgs};
 use crate::error::CliError;
 use crate::output::warn;

@@ -12,26 +12,41 @@ mod metrics;
 mod output;
 mod pcap;
 mod print;
+#[cfg_attr(
+    not(all(target_os = "linux", target_pointer_width = "64")),
+    expect(dead_code, reason = "only forwarders by the kernel's routes are asked")
+)]
 mod questions;
+#[cfg_attr(
+    not(all(target_os = "linux", target_pointer_width = "64")),
+    expect(
+        dead_code,
+        unused_variables,
+        reason = "only forwarders by the kernel's routes are asked"
+    )
+)]
 mod service;
+#[cfg_attr(
+    not(all(target_os = "linux", target_pointer_width = "64")),
+    expect(dead_code, reason = "only forwarders by the kernel's routes are asked")
+)]
 mod session;
+mod supervise;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod xdp;
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use longmatch::{NextHopId, TableReader, TableWriter};
 use longmatch_forward::io::PacketIo;
-use longmatch_forward::packet::FlowFields;
 use longmatch_forward::{Port, Target, spread};
-use serde_json::{Value, json};
 
 use self::counts::RouteCounts;
 use self::service::Service;
 use self::session::{Ended, Session};
+use self::supervise::{News, Supervise};
 use crate::args::{ForwardArgs, ForwardQuestion, Io};
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 use crate::args::{RouteArgs, RouteQuestion};
@@ -110,44 +125,6 @@ fn no_dpdk() -> CliError {
     CliError::new(
         "--io dpdk: this program was built without DPDK: build it with 'cargo build --release -p longmatch-cli --features dpdk'",
     )
-}
-
-/// Changes that concern more than routes.
-enum News {
-    None,
-    Warning(String),
-    /// The kernel must get all packets for some time, for this reason: interfaces have come or were replaced, or it does
-    /// more than route.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "the routes of files have no interfaces")
-    )]
-    Close(String),
-}
-
-/// The work of the main thread while others forward.
-trait Supervise {
-    /// Follows the routes for at most `timeout`.
-    ///
-    /// # Errors
-    /// If they cannot be followed any more.
-    fn follow(&mut self, timeout: Duration) -> Result<News, CliError>;
-
-    /// The fields by which next hops divide the traffic.
-    fn flow_fields(&self) -> FlowFields {
-        FlowFields::default()
-    }
-
-    /// Leaves all packets that arrive from now on to the kernel.
-    fn close(&mut self) {}
-
-    /// The numbers of routes and neighbours.
-    fn routes(&self) -> RouteCounts;
-
-    /// The route of an address, for people.
-    fn route(&self, addr: IpAddr) -> Value {
-        json!({ "address": addr, "error": "the routes of files are not shown" })
-    }
 }
 
 /// A table that does not change.

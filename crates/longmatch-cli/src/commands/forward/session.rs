@@ -15,7 +15,7 @@ use super::counts::{Counts, RouteCounts, Sample};
 use super::output::Output;
 use super::questions::{Question, TakeOver};
 use super::service::Service;
-use super::{News, Supervise};
+use super::supervise::{News, Supervise};
 use crate::args::ForwardArgs;
 use crate::error::CliError;
 

@@ -168,7 +168,7 @@ fn the_service_manager_knows_that_it_lives() {
 }
 
 /// The unit of systemd in the repository.
-const UNIT: &str = include_str!("../../../../longmatch-forward.service");
+const UNIT: &str = include_str!("../../../../../../docs/longmatch-forward.service");
 
 /// With the capabilities of the unit, an ordinary user can forward; with fewer the error names them.
 #[test]

@@ -13,20 +13,28 @@ use super::table::{Random, Routes};
 
 /// Changes routes of a table, of which the first ones are permanent, at a pace and for some seconds.
 fn change(net: &Net, (routes, permanent): (&mut Routes, usize), rate: usize, seconds: u64) {
-    let mut ip = net.router.commands();
-    let mut pipe = ip.stdin.take().unwrap();
+    /// Commands after which a new `ip` runs: it keeps 4 KB for each.
+    const COMMANDS: usize = 100_000;
     let (began, mut made, mut random) = (Instant::now(), 0, Random(9));
-    while began.elapsed() < Duration::from_secs(seconds) {
-        // Some of the changes are none: a route gets the next hop that it has.
-        let text = routes.advance(rate / 10, permanent, &mut random);
-        pipe.write_all(text.as_bytes()).unwrap();
-        made += text.lines().count();
-        let due = Duration::from_secs_f64(made as f64 / rate as f64);
-        sleep(due.saturating_sub(began.elapsed()));
+    let is_over = || began.elapsed() >= Duration::from_secs(seconds);
+    while !is_over() {
+        let mut ip = net.router.commands();
+        let (mut pipe, first) = (ip.stdin.take().unwrap(), made);
+        while made - first < COMMANDS && !is_over() {
+            // Some of the changes are none: a route gets the next hop that it has.
+            let text = routes.advance(rate / 10, permanent, &mut random);
+            made += text.lines().count();
+            if pipe.write_all(text.as_bytes()).is_err() {
+                // It says why below.
+                break;
+            }
+            let due = Duration::from_secs_f64(made as f64 / rate as f64);
+            sleep(due.saturating_sub(began.elapsed()));
+        }
+        drop(pipe);
+        let output = ip.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
-    drop(pipe);
-    let output = ip.wait_with_output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let reached = made as f64 / began.elapsed().as_secs_f64();
     say(&format!("steady change: {made} changes, {reached:.0} a second ({rate} wanted)"));
     assert!(made > rate);
