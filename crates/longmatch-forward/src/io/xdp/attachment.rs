@@ -28,6 +28,8 @@ pub(super) struct Attachment {
     /// The sockets, by queue.
     sockets: Map<4, 4>,
     queues: u32,
+    /// The largest MTU whose packets find room.
+    largest_mtu: u32,
     code: Code,
     native: bool,
     zero_copy: bool,
@@ -55,9 +57,9 @@ impl Code {
     }
 }
 
-/// Bytes of the longest frame that has one segment.
-fn longest(port: &Port) -> u16 {
-    port.mtu().saturating_add(ETHERNET_BYTES).min(u16::MAX.into()) as u16
+/// Bytes of the longest frame that has one segment and finds room in memory for frames. The MTU may grow.
+fn longest(port: &Port, largest_mtu: u32) -> u16 {
+    (port.mtu().min(largest_mtu) + ETHERNET_BYTES).min(u16::MAX.into()) as u16
 }
 
 /// The BPF link of an interface whose packets the kernel forwards: [`Xdp::release`](super::Xdp::release) makes it, and
@@ -97,7 +99,8 @@ impl Attachment {
             .map_err(XdpError::at("make a BPF map of an Ethernet address"))?;
         let maps =
             [address.descriptor(), local.descriptor(), alive.descriptor(), sockets.descriptor()];
-        let mut code = Code { maps, clock: COARSE_CLOCK, longest: longest(port) };
+        let mut code =
+            Code { maps, clock: COARSE_CLOCK, longest: longest(port, options.largest_mtu()) };
         let program = code.load().or_else(|_| {
             code.clock = CLOCK;
             code.load()
@@ -123,6 +126,7 @@ impl Attachment {
             address,
             sockets,
             queues,
+            largest_mtu: options.largest_mtu(),
             code,
             native,
             zero_copy,
@@ -145,7 +149,7 @@ impl Attachment {
             self.address.insert([0; 4], element)?;
             self.element = element;
         }
-        let longest = longest(&self.port);
+        let longest = longest(&self.port, self.largest_mtu);
         if longest != self.code.longest {
             // The kernel compares the end of a frame with a constant only, unless the process has CAP_PERFMON.
             self.code.longest = longest;

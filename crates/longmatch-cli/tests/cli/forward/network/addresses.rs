@@ -88,6 +88,35 @@ fn ports_change_their_addresses() {
     assert!(before["forwarded"].as_u64() > Some(100), "{before}");
 }
 
+/// Longer packets than the memory of a frame holds are the kernel's.
+#[test]
+fn ports_change_their_mtus() {
+    let Some(net) = Net::new("ports_change_their_mtus") else { return };
+    let mut hosts = Hosts::new(&net);
+    let mut forwarder = Forwarder::start(&net, &[]);
+    hosts.settle(ROUTER[0], "at first");
+    for (space, name) in [(&net.router, "ra"), (&net.a, "ea"), (&net.router, "rb"), (&net.b, "eb")]
+    {
+        space.ip(&format!("link set {name} mtu 3000"));
+    }
+    let mut arrives = |len: usize| {
+        let datagram = udp([4000, 9], &vec![7; len]);
+        let packet = Ipv4::new(Ipv4Addr::new(10, 0, 1, 2), Ipv4Addr::new(198, 18, 0, 1));
+        let frame = ethernet(ROUTER[0], [2, 0, 0, 0, 1, 2], 0x0800, &packet.checked(&datagram, 6));
+        hosts.from.send(&frame);
+        hosts.to.find(|seen| seen.len() == frame.len() && seen[12..14] == [8, 0]).is_some()
+    };
+    for len in [1472, 1600, 1700, 1750, 1800, 2000, 2900] {
+        let end = Instant::now() + PATIENCE;
+        while !arrives(len) {
+            assert!(Instant::now() < end, "packets of {len} bytes are lost");
+        }
+        assert!((0..20).all(|_| arrives(len)), "some packets of {len} bytes are lost");
+    }
+    let counts = forwarder.finish().counts;
+    assert_eq!((&counts["missed"], &counts["dropped"]), (&0.into(), &0.into()), "{counts}");
+}
+
 /// The kernel drops packets with such sources too, whatever its reverse path filters are.
 #[test]
 fn sources_of_the_router_are_not_forwarded() {
