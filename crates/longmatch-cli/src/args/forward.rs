@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use longmatch::{EngineKind, EngineSpec, Ipv4, Ipv6, TableSpec};
 use longmatch_forward::MAX_BATCH;
@@ -152,7 +153,12 @@ pub struct ForwardArgs {
     ///
     /// A Unix socket in the abstract namespace, which belongs to the network namespace. Two
     /// forwarders of one namespace need two names. [default: longmatch-forward]
-    #[arg(long, value_name = "NAME", verbatim_doc_comment)]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_parser = NonEmptyStringValueParser::new(),
+        verbatim_doc_comment
+    )]
     pub control: Option<String>,
 
     /// Take the interfaces over from the forwarder that has the control socket
@@ -200,7 +206,12 @@ pub struct RouteGetArgs {
     pub addrs: Vec<IpAddr>,
 
     /// Name of the control socket
-    #[arg(long, value_name = "NAME", default_value = CONTROL)]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_parser = NonEmptyStringValueParser::new(),
+        default_value = CONTROL
+    )]
     pub control: String,
 
     /// Print one JSON object for each address
