@@ -99,7 +99,7 @@ fn ports_change_their_mtus() {
     {
         space.ip(&format!("link set {name} mtu 3000"));
     }
-    let mut arrives = |len: usize| {
+    let arrives = |len: usize| {
         let datagram = udp([4000, 9], &vec![7; len]);
         let packet = Ipv4::new(Ipv4Addr::new(10, 0, 1, 2), Ipv4Addr::new(198, 18, 0, 1));
         let frame = ethernet(ROUTER[0], [2, 0, 0, 0, 1, 2], 0x0800, &packet.checked(&datagram, 6));
