@@ -252,7 +252,7 @@ Examples:
   longmatch forward --interface eth0 eth1 --threads 4 --batch 32 --engine poptrie
   longmatch forward --io pcap --interface in.pcap=out.pcap --routes rib.txt.zst
   longmatch forward --interface eth0 eth1 --json | jq '{seconds, forwarded, dropped}'
-  longmatch forward --interface eth0 eth1 --metrics 127.0.0.1:9470
+  longmatch forward --interface eth0 eth1 --metrics 9470
   longmatch forward route get 192.0.2.1
 
 docs/forward.md is the guide: what is bypassed, where it pays, counts, capabilities, a unit of systemd.

@@ -176,12 +176,12 @@ impl Tally {
 
     /// Packets that this cause stopped.
     pub fn stopped(&self, cause: Cause) -> u64 {
-        self.stopped[cause as usize].packets
+        self.stopped_count(cause).packets
     }
 
-    /// Bytes of the packets that this cause stopped.
-    pub fn stopped_bytes(&self, cause: Cause) -> u64 {
-        self.stopped[cause as usize].bytes
+    /// Packets that this cause stopped, and their bytes.
+    pub fn stopped_count(&self, cause: Cause) -> Count {
+        self.stopped[cause as usize]
     }
 
     /// Packets that went to the kernel, or that were dropped.

@@ -145,8 +145,13 @@ pub struct ForwardArgs {
 
     /// Serve metrics for Prometheus at http://ADDR:PORT/metrics
     ///
-    /// Name an address that only those reach who may see the counts, such as 127.0.0.1:9470.
-    #[arg(long, value_name = "ADDR:PORT", verbatim_doc_comment)]
+    /// Without ADDR they are at 127.0.0.1. Whoever reaches the address may read the counts.
+    #[arg(
+        long,
+        value_name = "[ADDR:]PORT",
+        value_parser = metrics_address,
+        verbatim_doc_comment
+    )]
     pub metrics: Option<SocketAddr>,
 
     /// Name of the control socket, by which other processes ask this one
@@ -270,6 +275,15 @@ impl ForwardArgs {
             (Some(error), Some(_)) => Err(CliError::input("--engine", error)),
         }
     }
+}
+
+/// Parses the address of the metrics: the loopback if there is a port only.
+fn metrics_address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.parse().map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
+    port.or_else(|_| text.parse()).map_err(|_| {
+        "expected a port or an address and a port, such as 9470, 192.0.2.1:9470, [::1]:9470"
+            .to_owned()
+    })
 }
 
 /// Parses the size of a batch.

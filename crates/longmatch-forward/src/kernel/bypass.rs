@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs;
+use std::io;
 use std::sync::Arc;
 
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkBuffer, NlasIterator};
@@ -122,19 +123,28 @@ fn chain(body: &[u8], ports: &[Arc<Port>]) -> Option<(Bypass, String)> {
     Some((bypass, format!("nftables, table {table}, chain {name} ({place})")))
 }
 
-/// Tables of iptables and ip6tables in their old form: the kernel has those that were used once.
+/// Tables of iptables and ip6tables without nftables: the kernel has those that were used once.
 fn legacy_tables() -> Vec<(Bypass, String)> {
-    let tables = [("iptables", "ip_tables_names"), ("ip6tables", "ip6_tables_names")];
-    let of = |(program, file)| {
+    let mut found = Vec::new();
+    for (program, file) in [("iptables", "ip_tables_names"), ("ip6tables", "ip6_tables_names")] {
         // Those of this thread's namespace.
-        let text = fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default();
-        let tables = text.lines().map(|table| {
-            let bypass = if table == "nat" { Bypass::Nat } else { Bypass::Firewall };
-            (bypass, format!("{program}, table {table} (old form; rmmod removes it)"))
-        });
-        tables.collect::<Vec<_>>()
-    };
-    tables.into_iter().flat_map(of).collect()
+        let path = format!("/proc/thread-self/net/{file}");
+        match fs::read_to_string(&path) {
+            Ok(text) => found.extend(text.lines().map(|table| {
+                let bypass = if table == "nat" { Bypass::Nat } else { Bypass::Firewall };
+                (bypass, format!("{program}-legacy, table {table} (rmmod removes it)"))
+            })),
+            // The kernel has none.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => {
+                let text = format!(
+                    "{program}-legacy: its tables are unknown, {path}: {error} (the group root may read it)"
+                );
+                found.extend([Bypass::Firewall, Bypass::Nat].map(|part| (part, text.clone())));
+            }
+        }
+    }
+    found
 }
 
 /// Queueing disciplines of the ports that do more than queue, and places of filters.

@@ -3,7 +3,7 @@
 //! It is a Unix socket in the abstract namespace, which belongs to the network namespace as the routes do and vanishes
 //! with the process. A request is a line, and so is the answer, in JSON.
 
-use std::io::{self, BufRead, BufReader, IoSlice, IoSliceMut, Write};
+use std::io::{self, BufRead, BufReader, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -20,7 +20,7 @@ use rustix::net::{
 };
 use serde_json::{Value, json};
 
-use super::questions::{Question, ask};
+use super::questions::{Question, STEP, ask};
 use crate::args::RouteGetArgs;
 use crate::error::{CliError, Outcome, Status};
 use crate::output::{Out, plural, thousands, warn};
@@ -50,8 +50,13 @@ pub(super) fn serve(name: &str, questions: SyncSender<Question>) -> Result<(), C
     };
     let listener = address(name).and_then(|address| bind(&address)).map_err(failed)?;
     let work = move || {
-        while let Ok((stream, _)) = listener.accept() {
-            // Who asked may have gone.
+        loop {
+            let Ok((stream, _)) = listener.accept() else {
+                // Such as too many open files.
+                thread::sleep(STEP);
+                continue;
+            };
+            // The other process may have gone.
             if let Ok(Some(stream)) = request(stream, &questions) {
                 // The name is free for the process that takes over.
                 drop(listener);
@@ -66,7 +71,6 @@ pub(super) fn serve(name: &str, questions: SyncSender<Question>) -> Result<(), C
 
 /// Binds the socket; a process that has just ended may have the name for a moment.
 fn bind(address: &SocketAddr) -> io::Result<UnixListener> {
-    const STEP: Duration = Duration::from_millis(20);
     let end = Instant::now() + Duration::from_millis(500);
     loop {
         match UnixListener::bind_addr(address) {
@@ -82,9 +86,10 @@ fn bind(address: &SocketAddr) -> io::Result<UnixListener> {
 fn request(stream: UnixStream, questions: &SyncSender<Question>) -> io::Result<Option<UnixStream>> {
     stream.set_read_timeout(Some(Duration::from_secs(1)))?;
     stream.set_write_timeout(Some(Duration::from_secs(1)))?;
-    let mut line = String::new();
-    let limited = io::Read::take(&stream, 256);
-    BufReader::new(limited).read_line(&mut line)?;
+    // One call, so that a slow process keeps no other waiting: a line that is written at once arrives at once.
+    let mut bytes = [0; 256];
+    let len = (&stream).read(&mut bytes)?;
+    let line = String::from_utf8_lossy(&bytes[..len]);
     let line = line.trim_end();
     let answer = match line.strip_prefix("route get ").map(str::parse) {
         Some(Ok(addr)) => ask(questions, |answer| Question::Route(addr, answer))
@@ -113,11 +118,12 @@ fn send(name: &str, request: &str) -> io::Result<Option<UnixStream>> {
         Err(error) => return Err(error),
     };
     stream.set_read_timeout(Some(PATIENCE))?;
-    writeln!(&stream, "{request}")?;
+    (&stream).write_all(format!("{request}\n").as_bytes())?;
     Ok(Some(stream))
 }
 
-/// Hands the interfaces over to the process at the other end.
+/// Hands the interfaces over to the process at the other end. Those beyond what a message takes are detached with the
+/// links, and the other process attaches its programs anew.
 pub(super) fn hand_over(stream: &UnixStream, links: &[ReleasedLink]) {
     if let Err(error) = send_links(stream, &links[..links.len().min(MOST_LINKS)]) {
         warn(format_args!("the process that takes over is gone ({error}): the kernel forwards"));
@@ -175,7 +181,7 @@ pub(super) fn take_over(name: &str) -> Result<Vec<ReleasedLink>, CliError> {
     links.iter().zip(descriptors).map(link).collect::<Option<_>>().ok_or_else(ended)
 }
 
-/// Interfaces of which one message can hand over the links: the kernel's `SCM_MAX_FD`.
+/// Descriptors that one message takes: the kernel's `SCM_MAX_FD`.
 const MOST_LINKS: usize = 253;
 
 /// The bytes of a control message with so many descriptors.

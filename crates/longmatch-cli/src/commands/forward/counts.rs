@@ -75,6 +75,7 @@ impl Sample {
             let counts = causes.map(|cause| (cause.name().to_owned(), count(tally, cause).into()));
             Value::Object(counts.collect::<Map<_, _>>())
         };
+        let bytes = |tally: &Tally, cause| tally.stopped_count(cause).bytes;
         let all = tally.ports();
         let port = |counts: &PortTally| {
             json!({
@@ -99,8 +100,8 @@ impl Sample {
             "missed": all.missed,
             "kernel_by_cause": by_cause(Outcome::Kernel, Tally::stopped),
             "dropped_by_cause": by_cause(Outcome::Dropped, Tally::stopped),
-            "kernel_bytes_by_cause": by_cause(Outcome::Kernel, Tally::stopped_bytes),
-            "dropped_bytes_by_cause": by_cause(Outcome::Dropped, Tally::stopped_bytes),
+            "kernel_bytes_by_cause": by_cause(Outcome::Kernel, bytes),
+            "dropped_bytes_by_cause": by_cause(Outcome::Dropped, bytes),
             "ports": ports,
             "routes": {
                 "ipv4": routes.ipv4,

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::SyncSender;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use longmatch_forward::{Cause, Outcome, PortTally};
 use prometheus_client::collector::Collector;
@@ -15,7 +15,7 @@ use prometheus_client::metrics::exemplar::Exemplar;
 use prometheus_client::registry::Registry;
 
 use super::counts::Sample;
-use super::questions::{Question, ask};
+use super::questions::{Question, STEP, ask};
 use crate::error::CliError;
 
 /// Serves the metrics at an address, in a thread of its own.
@@ -27,18 +27,23 @@ pub(super) fn serve(address: SocketAddr, questions: SyncSender<Question>) -> Res
     let listener = TcpListener::bind(address).map_err(failed)?;
     let work = move || {
         for stream in listener.incoming() {
-            // Who asks may have gone already.
-            let _ = stream.and_then(|stream| answer(stream, &questions));
+            match stream {
+                // The client may have gone already.
+                Ok(stream) => drop(answer(stream, &questions)),
+                // Such as too many open files.
+                Err(_) => thread::sleep(STEP),
+            }
         }
     };
     thread::Builder::new().name("metrics".to_owned()).spawn(work).map_err(failed)?;
     Ok(())
 }
 
+/// The longest time for a request, and for its answer: a client that is slower would keep others from being served.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// Answers one request.
 fn answer(mut stream: TcpStream, questions: &SyncSender<Question>) -> io::Result<()> {
-    /// A client that is slower would keep others from being served.
-    const PATIENCE: Duration = Duration::from_secs(1);
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let (status, body) = match path(&mut stream)?.as_deref() {
@@ -61,9 +66,9 @@ fn answer(mut stream: TcpStream, questions: &SyncSender<Question>) -> io::Result
 /// The path of a GET request; `None` if it is another request or none at all.
 fn path(stream: &mut TcpStream) -> io::Result<Option<String>> {
     const LONGEST: usize = 8192;
-    let mut bytes = Vec::new();
-    let mut buffer = [0; 1024];
-    while bytes.len() < LONGEST {
+    let (mut bytes, mut buffer) = (Vec::new(), [0; 1024]);
+    let end = Instant::now() + PATIENCE;
+    while bytes.len() < LONGEST && Instant::now() < end {
         let mut headers = [httparse::EMPTY_HEADER; 64];
         let mut request = httparse::Request::new(&mut headers);
         match request.parse(&bytes) {
@@ -170,8 +175,8 @@ impl Collector for Metrics {
                     Outcome::Dropped => "dropped",
                 };
                 let labels = [("cause", cause.name()), ("outcome", outcome)];
-                let count =
-                    if is_bytes { tally.stopped_bytes(cause) } else { tally.stopped(cause) };
+                let count = tally.stopped_count(cause);
+                let count = if is_bytes { count.bytes } else { count.packets };
                 value(&mut metric.encode_family(&labels)?, Counter, count)?;
             }
         }

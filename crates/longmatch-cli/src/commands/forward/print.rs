@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use longmatch_forward::{Cause, Count, Outcome, Tally};
+use longmatch_forward::{Cause, Count, Outcome};
 
 use super::counts::{Counts, RouteCounts, Sample};
 use crate::error::CliError;
@@ -61,7 +61,7 @@ impl Printer {
             packets: now.packets.saturating_sub(before.packets) as f64 / elapsed,
             bits: 8.0 * now.bytes.saturating_sub(before.bytes) as f64 / elapsed,
         };
-        let cause = |cause| rate(stopped(&now.tally, cause), stopped(&before.tally, cause));
+        let cause = |cause| rate(now.tally.stopped_count(cause), before.tally.stopped_count(cause));
         let outcome = |outcome: Outcome| {
             let causes = Cause::ALL.into_iter().filter(|cause| cause.outcome() == outcome);
             let rates = causes.map(|name| (name, cause(name))).filter(|(_, rate)| !rate.is_zero());
@@ -145,7 +145,7 @@ impl Printer {
         row("forwarded", "", tally.ports().sent);
         for (name, outcome) in [("kernel", Outcome::Kernel), ("dropped", Outcome::Dropped)] {
             let causes = Cause::ALL.into_iter().filter(|cause| cause.outcome() == outcome);
-            let counts: Vec<_> = causes.map(|cause| (cause, stopped(tally, cause))).collect();
+            let counts: Vec<_> = causes.map(|cause| (cause, tally.stopped_count(cause))).collect();
             let mut sum = Count::default();
             counts.iter().for_each(|(_, count)| sum += *count);
             row(name, "", sum);
@@ -164,11 +164,6 @@ impl Printer {
         self.out.flush()?;
         Ok(())
     }
-}
-
-/// The packets that a cause stopped.
-fn stopped(tally: &Tally, cause: Cause) -> Count {
-    Count { packets: tally.stopped(cause), bytes: tally.stopped_bytes(cause) }
 }
 
 /// Packets and bits a second: `1.23 M/s 4.56 Gbit/s`.

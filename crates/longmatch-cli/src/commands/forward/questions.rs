@@ -2,10 +2,14 @@
 
 use std::net::IpAddr;
 use std::sync::mpsc::SyncSender;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::counts::Sample;
+
+/// The longest time without a look at the routes, the questions, the clock and the signals.
+pub(super) const STEP: Duration = Duration::from_millis(50);
 
 /// A question of another process, for the thread that follows the routes.
 pub(super) enum Question {
@@ -28,7 +32,7 @@ pub(super) struct Answer<T>(SyncSender<T>);
 
 impl<T> Answer<T> {
     pub(super) fn give(self, answer: T) {
-        // Who asked may have given up.
+        // The other process may have given up.
         let _ = self.0.try_send(answer);
     }
 }
@@ -39,7 +43,7 @@ pub(super) fn ask<T>(
     questions: &SyncSender<Question>,
     question: impl FnOnce(Answer<T>) -> Question,
 ) -> Option<T> {
-    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
+    const PATIENCE: Duration = Duration::from_secs(20);
     let (sender, answer) = std::sync::mpsc::sync_channel(1);
     questions.send(question(Answer(sender))).ok()?;
     answer.recv_timeout(PATIENCE).ok()

@@ -13,7 +13,7 @@ use crate::error::CliError;
 /// What others see of the forwarder beside its packets and its output.
 pub(super) struct Service {
     questions: Receiver<Question>,
-    /// For those who ask.
+    /// For the threads that receive questions.
     sender: SyncSender<Question>,
     /// Half of the time after which the service manager takes the process for dead.
     watchdog: Option<Duration>,

@@ -13,14 +13,11 @@ use serde_json::{Value, json};
 
 use super::counts::{Counts, RouteCounts, Sample};
 use super::output::Output;
-use super::questions::{Question, TakeOver};
+use super::questions::{Question, STEP, TakeOver};
 use super::service::Service;
 use super::supervise::{News, Supervise};
 use crate::args::ForwardArgs;
 use crate::error::CliError;
-
-/// The longest time without a look at the routes, the clock and the signals.
-pub(super) const STEP: Duration = Duration::from_millis(50);
 
 /// The reason why threads have ended.
 pub(super) enum Ended {

@@ -28,7 +28,7 @@ pub(super) struct Attachment {
     /// The sockets, by queue.
     sockets: Map<4, 4>,
     queues: u32,
-    /// The largest MTU whose packets find room.
+    /// The largest MTU whose packets fit into the memory of a frame.
     largest_mtu: u32,
     code: Code,
     native: bool,
@@ -57,7 +57,7 @@ impl Code {
     }
 }
 
-/// Bytes of the longest frame that has one segment and finds room in memory for frames. The MTU may grow.
+/// Bytes of the longest frame that has one segment and fits into the memory of a frame, whatever the MTU becomes.
 fn longest(port: &Port, largest_mtu: u32) -> u16 {
     (port.mtu().min(largest_mtu) + ETHERNET_BYTES).min(u16::MAX.into()) as u16
 }
