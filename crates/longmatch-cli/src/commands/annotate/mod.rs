@@ -160,7 +160,7 @@ impl Run {
         let bytes = input.blocks.first_bytes(csv::is_enough).map(<[u8]>::to_vec);
         let bytes = bytes.map_err(|error| self.failed(&input, error))?;
         if let Some(name) = longmatch_feed::other_encoding(&bytes) {
-            return Err(CliError::input(&input.name, format_args!("the input is {name}")));
+            return Err(CliError::input(&input.name, format_args!("this is {name}")));
         }
         let text = bytes.strip_prefix(BOM).unwrap_or(&bytes);
         let is_csv = matches!(format, Format::Csv(_));
