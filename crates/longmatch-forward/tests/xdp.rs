@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use longmatch_forward::io::PacketIo;
 use longmatch_forward::io::xdp::{ReleasedLink, Xdp, XdpIo, XdpMode, XdpOptions};
-use longmatch_forward::{Cause, Fate, PortId, Tally};
+use longmatch_forward::{Cause, Fate, Port, PortId, Tally};
 use network::{HOST_MACS, Network, ROUTER, Wire};
 
 const TO_SECOND: PortId = PortId(1);
@@ -247,16 +247,8 @@ fn interfaces_are_taken_over_without_loss() {
 #[test]
 #[ignore = "a part of the test `interfaces_are_restored`"]
 fn child_that_is_killed() {
-    let port = |place: u16, name: &str| {
-        std::sync::Arc::new(longmatch_forward::Port::new(
-            PortId(place),
-            name,
-            0,
-            Default::default(),
-            1500,
-        ))
-    };
-    let ports = [port(0, "r0"), port(1, "r1")];
+    let ports = [(0, "r0"), (1, "r1")]
+        .map(|(id, name)| Port::new(PortId(id), name, 0, Default::default(), 1500).into());
     let xdp = Xdp::open(&ports, &XdpOptions::default());
     match &xdp {
         Ok(xdp) => println!("open: {:?}", xdp.warnings()),
@@ -413,7 +405,7 @@ fn errors_say_what_to_do() {
 
 #[test]
 fn missing_rights_are_named() {
-    let port = longmatch_forward::Port::new(PortId(0), "lo", 1, Default::default(), 1500);
+    let port = Port::new(PortId(0), "lo", 1, Default::default(), 1500);
     let nobody = 65_534;
     // Of this thread only, unlike the function of the C library.
     // SAFETY: a system call without pointers.

@@ -154,11 +154,11 @@ pub fn ping(to: Mac, destination: Ipv4Addr) -> Vec<u8> {
     ipv4(to, (HOSTS[0], destination), (1, 64), &message)
 }
 
-/// A frame from the first host to the second with an IPv6 packet that has no next header.
+/// A frame from the first host to the second with the header of an IPv6 packet of UDP.
 pub fn ipv6(to: Mac, hop_limit: u8) -> Vec<u8> {
     let mut header = [0; 40];
     header[0] = 0x60;
-    header[6..8].copy_from_slice(&[59, hop_limit]);
+    header[6..8].copy_from_slice(&[17, hop_limit]);
     let address = |place| std::net::Ipv6Addr::new(0xfd00, place, 0, 0, 0, 0, 0, 2).octets();
     header[8..24].copy_from_slice(&address(0));
     header[24..].copy_from_slice(&address(1));

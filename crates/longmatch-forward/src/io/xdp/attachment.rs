@@ -48,11 +48,14 @@ struct Code {
     clock: i32,
     /// Bytes of the longest frame.
     longest: u16,
+    /// Whether checksums may be partial.
+    partial: bool,
 }
 
 impl Code {
     fn load(&self) -> Result<OwnedFd, (io::Error, String)> {
-        let code = forwarding_program(self.maps, self.clock, self.longest, XDP_PASS);
+        let checks = (self.longest, self.partial);
+        let code = forwarding_program(self.maps, self.clock, checks, XDP_PASS);
         bpf::load_program(&code.unwrap_or_default())
     }
 }
@@ -99,8 +102,9 @@ impl Attachment {
             .map_err(XdpError::at("make a BPF map of an Ethernet address"))?;
         let maps =
             [address.descriptor(), local.descriptor(), alive.descriptor(), sockets.descriptor()];
-        let mut code =
-            Code { maps, clock: COARSE_CLOCK, longest: longest(port, options.largest_mtu()) };
+        let (longest, partial) =
+            (longest(port, options.largest_mtu()), port.has_partial_checksums());
+        let mut code = Code { maps, clock: COARSE_CLOCK, longest, partial };
         let program = code.load().or_else(|_| {
             code.clock = CLOCK;
             code.load()

@@ -21,9 +21,9 @@
 //!
 //! # Limits
 //!
-//! - Packets that arrive by a virtual interface such as `veth` may have partial checksums, which the
-//!   forwarder completes ([`Port::has_partial_checksums`]): those of TCP and UDP without IPv6
-//!   extension headers, and not the CRC of SCTP. Frames of several segments go to the kernel.
+//! - Packets that arrive by a virtual interface such as `veth` may have partial checksums. The forwarder completes those of
+//!   TCP and UDP ([`Port::has_partial_checksums`]). The kernel gets frames of several segments, and all protocols except
+//!   ICMP, TCP and UDP, also IPv6 extension headers. In a tunnel over UDP an inner checksum may stay partial.
 //! - Devices that take VLAN tags out of frames make packets of VLANs look like others. Turn the
 //!   offload off where tags arrive (`ethtool -K NAME rxvlan off`).
 //! - A thread's memory counts against the limit of locked memory (`ulimit -l`) once for each

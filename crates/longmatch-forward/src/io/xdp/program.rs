@@ -8,6 +8,7 @@
 //! of a family that the interface does not forward (the same map)    -> kernel
 //! longer than its MTU permits: several segments                     -> kernel
 //! from or to a link-local IPv6 address, to a multicast or broadcast -> kernel
+//! neither ICMP, TCP nor UDP, where checksums may be partial         -> kernel
 //! from or to an address of this machine (a map of 16-byte addresses) -> kernel
 //! of a queue whose thread stands still (an array of times by queue) -> kernel
 //! otherwise -> the AF_XDP socket of the packet's queue; the kernel if there is none
@@ -188,16 +189,10 @@ impl Assembler {
         self.emit(JUMP_64 | is as u8 | BY_REGISTER, left, right, 0, 0);
     }
 
-    /// Jumps if the result of a call is a null pointer.
-    fn jump_if_none(&mut self, pointer: Register, label: Label) {
+    /// Jumps if the pointer in r0, the result of a call, compares so with null.
+    fn jump_by_null(&mut self, is: If, label: Label) {
         self.jumps.push((self.code.len(), label));
-        self.emit(JUMP_64 | If::Equal as u8, pointer, R0, 0, 0);
-    }
-
-    /// Jumps if the result of a call is not a null pointer.
-    fn jump_if_some(&mut self, pointer: Register, label: Label) {
-        self.jumps.push((self.code.len(), label));
-        self.emit(JUMP_64 | If::NotEqual as u8, pointer, R0, 0, 0);
+        self.emit(JUMP_64 | is as u8, R0, R0, 0, 0);
     }
 
     fn jump(&mut self, label: Label) {
@@ -219,9 +214,11 @@ impl Assembler {
 // Offsets in a frame, and in `struct xdp_md`, the context of XDP programs.
 const ETHERTYPE: i16 = 12;
 const ETHERNET_BYTES: i32 = 14;
+const IPV4_PROTOCOL: i16 = 14 + 9;
 const IPV4_SOURCE: i16 = 14 + 12;
 const IPV4_DESTINATION: i16 = 14 + 16;
 const IPV4_BYTES: i32 = 20;
+const IPV6_NEXT_HEADER: i16 = 14 + 6;
 const IPV6_SOURCE: i16 = 14 + 8;
 const IPV6_DESTINATION: i16 = 14 + 24;
 const IPV6_BYTES: i32 = 40;
@@ -237,13 +234,13 @@ const KEYS: [i16; 2] = [-ADDRESS_BYTES, -2 * ADDRESS_BYTES];
 
 /// The program of an interface. Its maps: the array with its Ethernet address, local addresses, the time until which each
 /// queue's thread is alive, the sockets by queue. `clock` tells the time, `longest` is that of frames with one segment;
-/// `otherwise` is returned if there is no socket.
+/// `partial` tells that checksums may be partial; `otherwise` is returned if there is no socket.
 ///
 /// `None` never happens: it says that the program has a jump without a place.
 pub(super) fn forwarding_program(
     [address, local, alive, sockets]: [i32; 4],
     clock: i32,
-    longest: u16,
+    (longest, partial): (u16, bool),
     otherwise: i32,
 ) -> Option<Vec<Instruction>> {
     let mut asm = Assembler::default();
@@ -263,14 +260,20 @@ pub(super) fn forwarding_program(
     asm.jump_if(R2, If::NotEqual, 0x0800_u16.to_be().into(), pass);
     pass_family(&mut asm, 0, pass);
     ipv4_keys(&mut asm, pass);
+    if partial {
+        pass_other_protocols(&mut asm, IPV4_PROTOCOL, pass);
+    }
     asm.jump(look_up);
     asm.place(ipv6);
     pass_family(&mut asm, 1, pass);
     ipv6_keys(&mut asm, pass);
+    if partial {
+        pass_other_protocols(&mut asm, IPV6_NEXT_HEADER, pass);
+    }
     asm.place(look_up);
     for key in KEYS {
         asm.look_up(local, key);
-        asm.jump_if_some(R0, pass);
+        asm.jump_by_null(If::NotEqual, pass);
     }
     pass_of_stalled(&mut asm, alive, clock, pass);
     asm.load(R2, CONTEXT, CONTEXT_QUEUE, Width::Four);
@@ -282,6 +285,18 @@ pub(super) fn forwarding_program(
     asm.set(R0, XDP_PASS);
     asm.exit();
     asm.finish()
+}
+
+/// Jumps if the packet has another protocol than those whose checksums are complete or completed by the forwarder.
+fn pass_other_protocols(asm: &mut Assembler, protocol: i16, pass: Label) {
+    let known = asm.label();
+    asm.load(R2, FRAME, protocol, Width::One);
+    // ICMP, TCP, UDP and ICMPv6.
+    for protocol in [1, 6, 17, 58] {
+        asm.jump_if(R2, If::Equal, protocol, known);
+    }
+    asm.jump(pass);
+    asm.place(known);
 }
 
 /// Jumps if the frame has fewer bytes. The verifier of the kernel wants this before any load.
@@ -302,7 +317,7 @@ fn jump_if_longer(asm: &mut Assembler, bytes: i32, label: Label) {
 fn pass_other_addresses(asm: &mut Assembler, address: i32, pass: Label) {
     asm.store_immediate(STACK, -4, 0, Width::Four);
     asm.look_up(address, -4);
-    asm.jump_if_none(R0, pass);
+    asm.jump_by_null(If::Equal, pass);
     asm.load(FLAGS, R0, 6, Width::Two);
     for (offset, width) in [(0, Width::Four), (4, Width::Two)] {
         asm.load(R2, FRAME, offset, width);
@@ -316,7 +331,7 @@ fn pass_of_stalled(asm: &mut Assembler, alive: i32, clock: i32, pass: Label) {
     asm.load(R2, CONTEXT, CONTEXT_QUEUE, Width::Four);
     asm.store(STACK, -4, R2, Width::Four);
     asm.look_up(alive, -4);
-    asm.jump_if_none(R0, pass);
+    asm.jump_by_null(If::Equal, pass);
     asm.load(ALIVE_UNTIL, R0, 0, Width::Eight);
     asm.call(clock);
     asm.jump_if_register(R0, If::Greater, ALIVE_UNTIL, pass);
@@ -367,6 +382,9 @@ fn ipv6_keys(asm: &mut Assembler, pass: Label) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::xdp::alive::now;
+    use crate::io::xdp::bpf::{MAP_TYPE_HASH, Map, load_program, test::run};
+    use std::{io::Write, os::fd::OwnedFd, time::Duration};
 
     fn one(emit: impl FnOnce(&mut Assembler)) -> (u8, u8, i16, i32) {
         let mut asm = Assembler::default();
@@ -403,7 +421,7 @@ mod tests {
         let label = asm.label();
         asm.jump_if(R2, If::Equal, 5, label);
         asm.jump_if_register(R2, If::Greater, END, label);
-        asm.jump_if_some(R0, label);
+        asm.jump_by_null(If::NotEqual, label);
         asm.jump(label);
         asm.set(R0, 1);
         asm.place(label);
@@ -432,14 +450,16 @@ mod tests {
     /// What the program returns here for packets that the forwarder gets: `XDP_DROP`.
     const FORWARDER: i32 = 1;
 
+    /// Headers of a TCP packet.
     fn ipv4(destination: [u8; 4]) -> Vec<u8> {
-        let header = [&[0x45][..], &[0; 15], &destination].concat();
+        let header = [&[0x45][..], &[0; 8], &[6], &[0; 6], &destination].concat();
         [&HOST[..], &HOST, &[0x08, 0x00], &header].concat()
     }
 
     fn ipv6(source: &str, destination: &str) -> Vec<u8> {
         let octets = |address: &str| address.parse::<std::net::Ipv6Addr>().unwrap().octets();
-        let header = [&[0x60][..], &[0; 7], &octets(source), &octets(destination)].concat();
+        let header =
+            [&[0x60][..], &[0; 5], &[6, 0], &octets(source), &octets(destination)].concat();
         [&HOST[..], &HOST, &[0x86, 0xdd], &header].concat()
     }
 
@@ -475,14 +495,7 @@ mod tests {
             ([&transit[..], &[0; 26]].concat(), false),
             ([&transit[..], &[0; 27]].concat(), true),
             // Sources of this machine.
-            (
-                with(transit.clone(), 26, 10)
-                    .into_iter()
-                    .enumerate()
-                    .map(|(at, byte)| if at == 29 { 1 } else { byte })
-                    .collect(),
-                true,
-            ),
+            (with(with(transit.clone(), 26, 10), 29, 1), true),
             (ipv6("2001:db8::1", "2001:db8::2"), true),
             // Groups and everybody.
             (with(transit.clone(), 0, 3), true),
@@ -508,11 +521,17 @@ mod tests {
         ]
     }
 
+    /// Whether the kernel keeps a frame, by each program.
+    fn kept(programs: &[OwnedFd; 2], frame: &[u8]) -> [bool; 2] {
+        programs.each_ref().map(|program| match run(program, frame).unwrap() as i32 {
+            XDP_PASS => true,
+            FORWARDER => false,
+            other => panic!("{other}: {frame:02x?}"),
+        })
+    }
+
     #[test]
     fn the_kernel_keeps_its_packets_and_the_forwarder_gets_the_others() {
-        use crate::io::xdp::alive::now;
-        use crate::io::xdp::bpf::{MAP_TYPE_HASH, Map, load_program, test::run};
-        use std::{io::Write, time::Duration};
         let maps = Map::of_addresses(8)
             .and_then(|local| Ok((local, Map::of_sockets(1)?, Map::of_ethernet_address()?)))
             .and_then(|maps| Ok((maps, Map::create(MAP_TYPE_HASH, 1, 0)?)));
@@ -532,41 +551,42 @@ mod tests {
         // The queue has no socket.
         let maps =
             [address.descriptor(), local.descriptor(), alive.descriptor(), sockets.descriptor()];
-        let [program, other] = [COARSE_CLOCK, CLOCK].map(|clock| {
-            let code = forwarding_program(maps, clock, 60, FORWARDER).unwrap();
+        let programs = [(COARSE_CLOCK, false), (CLOCK, true)].map(|(clock, partial)| {
+            let code = forwarding_program(maps, clock, (60, partial), FORWARDER).unwrap();
             load_program(&code).unwrap_or_else(|error| panic!("{error:?}"))
         });
+        let transit = [ipv4([10, 0, 0, 2]), ipv6("2001:db8::7", "2001:db8::2")];
         // No queue of a thread, one whose thread stands still for a second, and one that has a second left.
         let second = Duration::from_secs(1);
         let times = [None, Some(now() - second), Some(now() + second)];
-        for (time, expected) in times.into_iter().zip([XDP_PASS, XDP_PASS, FORWARDER]) {
+        for (time, kernel) in times.into_iter().zip([true, true, false]) {
             if let Some(time) = time {
                 alive.insert([0; 4], (time.as_nanos() as u64).to_ne_bytes()).unwrap();
             }
-            for program in [&program, &other] {
-                let result = run(program, &ipv4([10, 0, 0, 2])).unwrap();
-                assert_eq!(result, expected as u32, "{time:?}");
-            }
+            assert_eq!(kept(&programs, &transit[0]), [kernel; 2], "{time:?}");
         }
         alive.insert([0; 4], u64::MAX.to_ne_bytes()).unwrap();
         for (frame, kernel) in frames() {
-            let expected = if kernel { XDP_PASS } else { FORWARDER };
-            assert_eq!(run(&program, &frame).unwrap(), expected as u32, "{frame:02x?}");
+            assert_eq!(kept(&programs, &frame), [kernel; 2], "{frame:02x?}");
+        }
+        // ICMP, UDP, ICMPv6; SCTP and a fragment of IPv6, whose checksums may be partial.
+        for (protocol, kernel) in [(1, false), (17, false), (58, false), (132, true), (44, true)] {
+            for (frame, place) in transit.iter().zip([23, 20]) {
+                let frame = with(frame.clone(), place, protocol);
+                assert_eq!(kept(&programs, &frame), [false, kernel], "{frame:02x?}");
+            }
         }
         // One family is not forwarded.
         for (flags, kernel) in [([1, 0], [true, false]), ([0, 1], [false, true])] {
             address.insert([0; 4], [a, b, c, d, e, f, flags[0], flags[1]]).unwrap();
-            let frames = [ipv4([10, 0, 0, 2]), ipv6("2001:db8::7", "2001:db8::2")];
-            for (frame, kernel) in frames.iter().zip(kernel) {
-                let expected = if kernel { XDP_PASS } else { FORWARDER };
-                assert_eq!(run(&program, frame).unwrap(), expected as u32, "{flags:?}");
+            for (frame, kernel) in transit.iter().zip(kernel) {
+                assert_eq!(kept(&programs, frame), [kernel; 2], "{flags:?}");
             }
         }
     }
 
     #[test]
     fn the_verifier_says_what_is_wrong() {
-        use crate::io::xdp::bpf::load_program;
         let (error, log) = load_program(&[]).unwrap_err();
         assert!(error.raw_os_error().is_some() && log.is_empty());
         // Without a result.

@@ -69,7 +69,7 @@ fn ipv4_packets(host: u8) -> Vec<Vec<u8>> {
     for (number, len) in
         [0, 1, 2, 7, 8, 19, 20, 25, 26, 27, 63, 64, 500, 1000, 1479, 1480].into_iter().enumerate()
     {
-        let header = Ipv4 { protocol: 253, fragment: DONT_FRAGMENT, ..ipv4(host, 300 + number) };
+        let header = Ipv4 { fragment: DONT_FRAGMENT, ..ipv4(host, 300 + number) };
         packets.push(header.packet(&data(len)));
     }
     for (number, protocol) in [0, 2, 4, 41, 47, 50, 51, 89, 132, 136, 255].into_iter().enumerate() {
@@ -150,7 +150,7 @@ fn ipv6_packets(host: u8) -> Vec<Vec<u8>> {
         packets.push(header.checked(&udp([1000, u16::from(hop_limit)], &data(20)), 6));
     }
     for (number, len) in [0, 1, 5, 6, 7, 100, 1000, 1459, 1460].into_iter().enumerate() {
-        packets.push(Ipv6 { next: 253, ..ipv6(host, 300 + number) }.packet(&data(len)));
+        packets.push(ipv6(host, 300 + number).packet(&data(len)));
     }
     for (number, flags) in [0x02, 0x12, 0x18].into_iter().enumerate() {
         let header = Ipv6 { next: TCP, ..ipv6(host, 400 + number) };
@@ -291,8 +291,11 @@ fn frames_leave_as_from_the_kernel() {
             compare(&arrived, kernels, &format!("{engine}, to host {}", direction.0));
         }
         let counts = forwarder.end();
-        // Few of them have passed through the kernel.
-        assert!(count(&counts, "forwarded") + 20 * ways > kernels[0].len() * ways, "{counts}");
-        assert!(count(&counts, "kernel") >= 4 * ways, "{counts}");
+        // The program leaves 18 protocols of IPv4 and IPv6 to the kernel: their checksums may be partial.
+        let [forwarded, kernel] = ["forwarded", "kernel"].map(|key| count(&counts, key));
+        let all: usize = kernels.iter().take(ways).map(Vec::len).sum();
+        assert_eq!(forwarded + kernel + 18 * ways, all, "{counts}");
+        // Few others have passed through the kernel: packets with options.
+        assert!((3 * ways..20 * ways).contains(&kernel), "{counts}");
     }
 }
