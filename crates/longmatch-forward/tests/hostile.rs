@@ -52,8 +52,7 @@ fn a_stopped_thread_goes_on_for_a_tenth_of_a_second() {
     let (mut io, start) = (Null::new(ports.len() as u16, 60), std::time::Instant::now());
     control.stop();
     run(&mut io, &mut table.reader(), &ports, 32, &control, 0).unwrap();
-    let took = start.elapsed().as_millis();
-    assert!(control.tally().received > 0 && (100..1000).contains(&took), "{took} ms");
+    assert!(control.tally().received > 0 && start.elapsed().as_millis() >= 100);
 }
 
 #[test]
