@@ -145,7 +145,7 @@ pub struct ForwardArgs {
 
     /// Serve metrics for Prometheus at http://ADDR:PORT/metrics
     ///
-    /// Without ADDR they are at 127.0.0.1. Whoever reaches the address may read the counts.
+    /// Without ADDR they are at 127.0.0.1. Every process that reaches the address may read the counts.
     #[arg(
         long,
         value_name = "[ADDR:]PORT",
@@ -199,7 +199,7 @@ pub struct RouteArgs {
 /// Questions about routes.
 #[derive(Subcommand, Debug)]
 pub enum RouteQuestion {
-    /// Print the route of an address: prefix, next hops, neighbours and what was sent to them
+    /// Print the route of an address: prefix, next hops, neighbours and their counts
     Get(RouteGetArgs),
 }
 

@@ -123,11 +123,11 @@ fn chain(body: &[u8], ports: &[Arc<Port>]) -> Option<(Bypass, String)> {
     Some((bypass, format!("nftables, table {table}, chain {name} ({place})")))
 }
 
-/// Tables of iptables and ip6tables without nftables: the kernel has those that were used once.
+/// Tables of iptables-legacy and ip6tables-legacy: the kernel has each that was used once.
 fn legacy_tables() -> Vec<(Bypass, String)> {
     let mut found = Vec::new();
     for (program, file) in [("iptables", "ip_tables_names"), ("ip6tables", "ip6_tables_names")] {
-        // Those of this thread's namespace.
+        // The tables of this thread's namespace.
         let path = format!("/proc/thread-self/net/{file}");
         match fs::read_to_string(&path) {
             Ok(text) => found.extend(text.lines().map(|table| {

@@ -122,8 +122,8 @@ fn send(name: &str, request: &str) -> io::Result<Option<UnixStream>> {
     Ok(Some(stream))
 }
 
-/// Hands the interfaces over to the process at the other end. Those beyond what a message takes are detached with the
-/// links, and the other process attaches its programs anew.
+/// Hands the interfaces over to the process at the other end. A message takes 253 links; the others are dropped, which
+/// detaches their programs, and the other process attaches its own.
 pub(super) fn hand_over(stream: &UnixStream, links: &[ReleasedLink]) {
     if let Err(error) = send_links(stream, &links[..links.len().min(MOST_LINKS)]) {
         warn(format_args!("the process that takes over is gone ({error}): the kernel forwards"));

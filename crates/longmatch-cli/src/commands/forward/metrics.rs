@@ -125,7 +125,7 @@ impl Metrics {
             ("route_messages", "Messages about routes", Counter, number(routes.messages)),
             ("route_losses", "Times that messages were lost", Counter, number(routes.losses)),
             ("route_resyncs", "Times that all was read again", Counter, number(routes.resyncs)),
-            ("output_lines_left_out", "Lines of output that were not read", Counter, *left_out),
+            ("output_lines_left_out", "Lines of output that were not written", Counter, *left_out),
         ]
     }
 

@@ -13,7 +13,7 @@ use crate::output::{Align, Grid, Out, percent, plural, short, thousands};
 pub struct Printer {
     out: Out,
     json: bool,
-    /// Those of the last line.
+    /// The counts of the last line.
     before: Counts,
     last: Duration,
 }

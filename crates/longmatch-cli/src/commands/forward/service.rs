@@ -10,7 +10,7 @@ use super::{control, metrics};
 use crate::args::ForwardArgs;
 use crate::error::CliError;
 
-/// What others see of the forwarder beside its packets and its output.
+/// The forwarder's control socket, its metrics and its news for the service manager.
 pub(super) struct Service {
     questions: Receiver<Question>,
     /// For the threads that receive questions.

@@ -194,7 +194,7 @@ impl<'a> Session<'a> {
 
 /// The answer while the kernel forwards all packets.
 fn not_forwarding() -> Value {
-    json!({ "error": "the forwarder does not forward for now, so that the kernel does; its standard error says why" })
+    json!({ "error": "the kernel forwards all packets for now: the standard error of the forwarder says why" })
 }
 
 /// Whether an error says that an interface or the device to the kernel is gone.

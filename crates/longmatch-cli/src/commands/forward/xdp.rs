@@ -115,7 +115,7 @@ impl Opened {
         Ok(Self { ports, follower, xdp, workers, interfaces })
     }
 
-    /// Forwards until the end, or until interfaces come or go. Also returns what gives the interfaces back when dropped.
+    /// Forwards until the end, or until interfaces come or go. Also returns the values that give them back.
     fn forward(self, session: &mut Session<'_>) -> Result<(Ended, Closing), CliError> {
         let Self { ports, follower, xdp, mut workers, interfaces } = self;
         let programs = Programs { xdp, warned: false };
@@ -134,7 +134,7 @@ impl Opened {
     }
 }
 
-/// What gives the interfaces back.
+/// The values that give the interfaces back when they are dropped.
 type Closing = Option<(KernelRoutes<Programs>, Vec<XdpIo>)>;
 
 /// The programs on the interfaces.
