@@ -549,6 +549,19 @@ impl<T: Single> Owner<T> {
     }
 }
 
+impl Owner<u8> {
+    /// Replaces the integer at byte `at` while readers use it.
+    ///
+    /// # Panics
+    /// When the array has no such bytes, or the integer is not aligned.
+    pub fn publish_number<I: Single>(&mut self, at: usize, new: I) {
+        let inside = at.is_multiple_of(size_of::<I>()) && at + size_of::<I>() <= self.capacity();
+        assert!(inside, "byte {at} of {}", self.capacity());
+        // SAFETY: an aligned integer inside the array (checked above); `self` is the owner.
+        unsafe { I::publish(self.address(at).cast(), new) };
+    }
+}
+
 impl<T: Plain> Deref for Owner<T> {
     type Target = [T];
 

@@ -152,7 +152,7 @@ impl FreeRuns {
         self.by_count.iter_mut().for_each(Vec::clear);
         self.some.fill(0);
         (self.freed, self.freed_items) = (0, 0);
-        for neighbours in runs.chunk_by(|a, b| a.end() == b.start.into()) {
+        for neighbours in runs.chunk_by(|a, b| a.end() == u64::from(b.start)) {
             let count = neighbours.iter().map(|run| run.count as usize).sum();
             self.put_all(neighbours[0].start, count);
         }

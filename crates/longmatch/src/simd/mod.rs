@@ -287,6 +287,104 @@ pub(crate) fn run_avx512<W: Work>(work: W) -> W::Output {
     work.run()
 }
 
+/// A kernel of batches. Its arguments are plain values, which stay in registers.
+///
+/// A struct of them would be stored word by word and loaded a vector at a time, which the CPU can do
+/// only after all earlier instructions retire: a third of the rate of small batches.
+pub(crate) trait Kernel {
+    /// What the kernel reads.
+    type Table;
+
+    /// Answers `count` addresses.
+    ///
+    /// # Safety
+    /// `keys` points to so many addresses, `answers` to as many writable words. The addresses have
+    /// their bytes in the other order if `swap`.
+    unsafe fn run<L: lanes::Lanes>(
+        lanes: L,
+        table: &Self::Table,
+        keys: *const u8,
+        answers: *mut u32,
+        count: usize,
+        swap: bool,
+    );
+}
+
+/// Runs a kernel in vectors.
+///
+/// # Safety
+/// As [`Kernel::run`].
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
+unsafe fn kernel_avx2<K: Kernel>(
+    lanes: lanes::Avx2,
+    table: &K::Table,
+    keys: *const u8,
+    answers: *mut u32,
+    count: usize,
+    swap: bool,
+) {
+    // SAFETY: this function's contract.
+    unsafe { K::run(lanes, table, keys, answers, count, swap) }
+}
+
+/// Runs a kernel in vectors.
+///
+/// # Safety
+/// As [`Kernel::run`].
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512vbmi,avx512vpopcntdq")]
+unsafe fn kernel_avx512<K: Kernel>(
+    lanes: lanes::Avx512,
+    table: &K::Table,
+    keys: *const u8,
+    answers: *mut u32,
+    count: usize,
+    swap: bool,
+) {
+    // SAFETY: this function's contract.
+    unsafe { K::run(lanes, table, keys, answers, count, swap) }
+}
+
+impl Simd {
+    /// Runs a kernel in this level's vectors, if it has any and at least one is full.
+    ///
+    /// # Safety
+    /// As [`Kernel::run`].
+    #[inline(always)]
+    pub(crate) unsafe fn run_kernel<K: Kernel>(
+        self,
+        table: &K::Table,
+        keys: *const u8,
+        answers: *mut u32,
+        count: usize,
+        swap: bool,
+    ) -> bool {
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        {
+            use lanes::{Avx2, Avx512, Lanes};
+            if let Some(lanes) = Avx512::new(self)
+                && count >= Avx512::COUNT
+            {
+                // SAFETY: the token proves the instructions; the rest is this method's contract.
+                unsafe { kernel_avx512::<K>(lanes, table, keys, answers, count, swap) };
+                return true;
+            }
+            if let Some(lanes) = Avx2::new(self)
+                && count >= Avx2::COUNT
+            {
+                // SAFETY: the token proves the instructions; the rest is this method's contract.
+                unsafe { kernel_avx2::<K>(lanes, table, keys, answers, count, swap) };
+                return true;
+            }
+        }
+        let _ = (table, keys, answers, count, swap);
+        false
+    }
+}
+
 /// Prefetches the cache line of `slice[index]`.
 ///
 /// An index out of range has no effect.

@@ -20,6 +20,7 @@ mod survey;
 #[cfg(test)]
 mod tests;
 mod update;
+pub mod v4;
 
 pub use layout::{Byte, Code, Coded, Folio};
 pub use lines::Lines;
@@ -179,6 +180,9 @@ const PAGES: &str = "pages";
 impl Builder<Ipv4> for Build {
     fn build<V: EngineVisitor<Ipv4>>(request: &Request<'_, Ipv4>, visitor: V) -> Built<Ipv4, V> {
         let mut options = request.parse(EXPECTED);
+        if options.flag(v4::OPTION) {
+            return v4::build(request, options, visitor);
+        }
         match options.choice(&[(identity::OPTION, false), (PAGES, true)]) {
             Some(true) => pages(request, options, visitor),
             _ => identity::build(request, options, visitor),

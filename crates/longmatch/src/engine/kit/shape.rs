@@ -83,7 +83,7 @@ mod tests {
         for depth in 0..=F::WIDTH {
             assert_eq!(shape.blocks(depth), by_definition(&rib, depth), "/{depth}");
         }
-        let sum = (8..F::WIDTH).step_by(6).map(|depth| by_definition(&rib, depth)).sum();
+        let sum: u64 = (8..F::WIDTH).step_by(6).map(|depth| by_definition(&rib, depth)).sum();
         assert_eq!(shape.blocks_from(8, 6), sum);
     }
 

@@ -295,6 +295,25 @@ unsafe impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn first_at_most(self, words: *const u32, start: u32, count: u32, word: u32) -> u32 {
+        let line = words.wrapping_add((start & !15) as usize);
+        let key = self.splat(word);
+        let at_most = |at: usize| {
+            // SAFETY: the caller guarantees readable lines.
+            let group = unsafe { self.load(line.wrapping_add(at).cast()) };
+            let equal = self.equal(proven!(_mm256_max_epu32(group, key)), key);
+            proven!(_mm256_movemask_ps(_mm256_castsi256_ps(equal))).cast_unsigned()
+        };
+        let mut found = at_most(0) | at_most(8) << 8;
+        if count > 16 {
+            found |= at_most(16) << 16 | at_most(24) << 24;
+        }
+        let at = start.wrapping_add((found >> (start & 15)).trailing_zeros()) as usize;
+        // SAFETY: one of the words, as the caller guarantees that one is at most `word`.
+        unsafe { words.wrapping_add(at).read() }
+    }
+
+    #[inline(always)]
     fn store_chosen(self, mask: __m256i, a: __m256i, to: &mut [u32]) -> usize {
         let to = &mut to[..Self::COUNT];
         let bits = self.bits(mask);

@@ -270,6 +270,22 @@ unsafe impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn first_at_most(self, words: *const u32, start: u32, count: u32, word: u32) -> u32 {
+        let line = words.wrapping_add((start & !15) as usize);
+        // The same line again, unless there are two.
+        let next = line.wrapping_add((count / 2 & 16) as usize);
+        let key = self.splat(word);
+        // SAFETY: the caller guarantees readable lines.
+        let [line, next] = [line, next].map(|line| unsafe { self.load(line.cast()) });
+        let line = proven!(_mm512_cmple_epu32_mask(line, key));
+        let next = proven!(_mm512_cmple_epu32_mask(next, key));
+        let found = proven!(_mm512_kunpackw(next.into(), line.into())) >> (start & 15);
+        let at = start.wrapping_add(found.trailing_zeros()) as usize;
+        // SAFETY: one of the words, as the caller guarantees that one is at most `word`.
+        unsafe { words.wrapping_add(at).read() }
+    }
+
+    #[inline(always)]
     fn store_chosen(self, mask: __mmask16, a: __m512i, to: &mut [u32]) -> usize {
         let to = &mut to[..Self::COUNT];
         let chosen = proven!(_mm512_maskz_compress_epi32(mask, a));

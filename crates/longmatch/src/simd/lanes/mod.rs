@@ -209,6 +209,17 @@ pub unsafe trait Lanes: Copy {
     /// `words` points to a readable cache line of 16 words, and begins it.
     unsafe fn rank<const N: usize>(self, words: *const u32, word: u32) -> u32;
 
+    /// The first of `count` descending words, from word `start` on, that is at most `word`.
+    ///
+    /// The words beside them, in the same cache lines, may be replaced at the same time and have no
+    /// influence.
+    ///
+    /// # Safety
+    /// `words` begins a cache line. `count` is 2, 4, 8, 16 or 32, `start` a multiple of it, and the
+    /// cache lines of these words are readable. The last word, or one before zeros, is at most
+    /// `word`.
+    unsafe fn first_at_most(self, words: *const u32, start: u32, count: u32, word: u32) -> u32;
+
     /// Stores the chosen lanes one after the other, and returns their number.
     ///
     /// The words after them are overwritten.

@@ -310,6 +310,20 @@ unsafe impl Lanes for Portable {
         less.trailing_ones()
     }
 
+    /// A binary search without branches, which would be mispredicted. It loads no word twice.
+    #[inline(always)]
+    unsafe fn first_at_most(self, words: *const u32, start: u32, count: u32, key: u32) -> u32 {
+        let (mut at, mut half) = (start, count / 2);
+        for _ in 0..count.ilog2() {
+            // SAFETY: one of the words that the caller guarantees.
+            let above = unsafe { word(words.wrapping_add((at + half - 1) as usize)) } > key;
+            at += core::hint::select_unpredictable(above, half, 0);
+            half /= 2;
+        }
+        // SAFETY: one of the words that the caller guarantees.
+        unsafe { word(words.wrapping_add(at as usize)) }
+    }
+
     #[inline(always)]
     fn look_up(self, table: &[u32; 32], lane: V) -> V {
         each(lane, lane, |lane, _| table[lane as usize % 32])

@@ -26,6 +26,7 @@ impl<L: Lanes> Work for Words<L> {
         of.addresses();
         of.table_of_256();
         of.ranks();
+        of.lists();
         of.chosen();
         of.each_item();
         L::COUNT
@@ -262,6 +263,38 @@ impl<L: Lanes> Of<L> {
                 assert_eq!(unsafe { self.l.rank::<12>(at, word) }, expected(12) as u32);
                 // SAFETY: `at` begins an aligned line of 16 words.
                 assert_eq!(unsafe { self.l.rank::<7>(at, word) }, expected(7) as u32);
+            }
+        }
+    }
+
+    /// Lists of each size at each place in two lines, among words of any value.
+    #[inline(always)]
+    fn lists(&self) {
+        #[repr(align(128))]
+        struct Lines([u32; 32]);
+        for (count, beside) in
+            [2u32, 4, 8, 16, 32].into_iter().flat_map(|it| [(it, 0), (it, u32::MAX)])
+        {
+            for start in (0..32).step_by(count as usize) {
+                let mut lines = Lines([beside; 32]);
+                // A last word that is followed by zeros, and one that is not.
+                for zeros in [0, count / 4] {
+                    let list = &mut lines.0[start as usize..][..count as usize];
+                    for (i, word) in list.iter_mut().enumerate() {
+                        let left = (count - zeros).saturating_sub(i as u32);
+                        *word = left.saturating_sub(1) * 0x0808_0808 + u32::from(left > 0) * 3;
+                    }
+                    let list = list.to_vec();
+                    for key in list.iter().flat_map(|it| [*it, it + 1, (it.max(&4)) - 1, u32::MAX])
+                    {
+                        let key = key.max(3);
+                        let right = list.iter().find(|it| **it <= key).unwrap();
+                        // SAFETY: the list lies in two aligned lines, and its last word is 3.
+                        let found =
+                            unsafe { self.l.first_at_most(lines.0.as_ptr(), start, count, key) };
+                        assert_eq!(found, *right, "{count} words at {start}, {key:x}");
+                    }
+                }
             }
         }
     }

@@ -1,0 +1,267 @@
+//! The plan of a table: the bits of its root, and the bytes that the reads of a list or of a page of
+//! entries are worth.
+//!
+//! A survey of a sample counts what each candidate would read and take; a model of the caches turns
+//! the counts into cycles.
+
+use alloc::vec::Vec;
+
+use super::blocks::{Block, Copies, Form, Ranges, Shaper};
+use super::layout::{Fixed, MAX_CUT, MAX_ROOT, MIN_CUT, MIN_ROOT, Single, WIDTH};
+use super::model::{Machine, Tally, ln};
+use crate::mem::LINE;
+
+/// What the builder follows.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Plan {
+    /// Bits of an address that number the root's entries.
+    pub root: u8,
+    /// Bytes that a change of next hop may cost to spare a list.
+    pub lists: u32,
+    /// Bytes that a change of next hop may cost to spare a page of entries.
+    pub entries: u32,
+    /// log2 of the most codes of a page.
+    pub page: u8,
+    pub single: Single,
+    /// Whether batches prefetch lists.
+    pub ahead: bool,
+}
+
+/// No list, or no page of entries, where another form is possible.
+pub(super) const NONE: u32 = 1_000_000;
+/// log2 of the most codes of a page; in larger pages a change would copy too much.
+pub(super) const PAGE: u8 = 14;
+
+/// The candidates: what a list and a page of entries are worth.
+const WORTH: [(u32, u32); 9] =
+    [(0, 4), (4, 4), (8, 8), (32, 4), (64, 0), (128, 16), (NONE, 16), (NONE, 0), (NONE, NONE)];
+/// The roots at which all worths are tried.
+const FIRST_ROOTS: [u8; 2] = [16, 19];
+/// Worths that are tried at every root.
+const FINALISTS: usize = 2;
+/// The bits of roots of small tables and of all.
+const SMALL_ROOTS: [u8; 3] = [8, 10, 12];
+const ROOTS: [u8; 7] = [14, 16, 17, 18, 19, 20, 21];
+/// Ranges from which on a table is not small.
+const SMALL: usize = 1 << 12;
+/// Ranges in a sample.
+const SAMPLE: usize = 6 << 10;
+/// Bits below the blocks of a sample: those of the least root in `ROOTS`.
+const UNIT: u8 = WIDTH - ROOTS[0];
+
+/// What a user has requested.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Request {
+    pub root: Option<u8>,
+    pub lists: Option<u32>,
+    pub entries: Option<u32>,
+    pub flat: Option<bool>,
+    pub ahead: Option<bool>,
+}
+
+impl Request {
+    fn admits(&self, plan: &Plan) -> bool {
+        self.root.is_none_or(|root| root == plan.root)
+            && self.lists.is_none_or(|lists| lists == plan.lists)
+            && self.entries.is_none_or(|entries| entries == plan.entries)
+    }
+
+    fn worths(&self) -> Vec<(u32, u32)> {
+        let mut worths = WORTH.to_vec();
+        if let Some(lists) = self.lists {
+            worths.iter_mut().for_each(|worth| worth.0 = lists);
+        }
+        if let Some(entries) = self.entries {
+            worths.iter_mut().for_each(|worth| worth.1 = entries);
+        }
+        worths.sort_unstable();
+        worths.dedup();
+        worths
+    }
+}
+
+/// The sizes of blocks whose contents are counted.
+pub(super) fn sizes() -> impl Iterator<Item = u8> {
+    MIN_CUT..=WIDTH - ROOTS[0]
+}
+
+/// A part of a table, in proportion to which it counts.
+struct Part<'a> {
+    block: Block<'a>,
+    weight: f64,
+}
+
+/// A candidate and its costs.
+#[derive(Clone, Copy)]
+struct Scored {
+    plan: Plan,
+    score: f64,
+    bytes: f64,
+}
+
+/// Plans tables.
+pub(super) struct Planner<'a> {
+    pub fixed: Fixed,
+    pub all_coded: bool,
+    pub copies: &'a Copies,
+    pub machine: &'a Machine,
+    /// Bytes of the identity codes.
+    pub identity_bytes: f64,
+}
+
+impl Planner<'_> {
+    /// Chooses the plan.
+    pub fn plan(&mut self, ranges: &Ranges, request: Request) -> Plan {
+        let small = ranges.starts.len() < SMALL;
+        let parts = sample(ranges, small);
+        let roots = SMALL_ROOTS.into_iter().filter(|_| small).chain(ROOTS);
+        let roots: Vec<u8> = request.root.map_or_else(|| roots.collect(), |root| [root].into());
+        let first: Vec<u8> = request.root.map_or(FIRST_ROOTS.into(), |root| [root].into());
+        let mut tried: Vec<Scored> = Vec::new();
+        for (lists, entries) in request.worths() {
+            tried.extend(first.iter().map(|root| self.score(&parts, *root, lists, entries)));
+        }
+        let mut worths: Vec<(f64, (u32, u32))> = Vec::new();
+        for it in &tried {
+            let worth = (it.plan.lists, it.plan.entries);
+            match worths.iter_mut().find(|known| known.1 == worth) {
+                Some(known) => known.0 = known.0.min(it.score),
+                None => worths.push((it.score, worth)),
+            }
+        }
+        worths.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (_, (lists, entries)) in worths.into_iter().take(FINALISTS) {
+            let others = roots.iter().filter(|root| !first.contains(root));
+            tried.extend(others.map(|root| self.score(&parts, *root, lists, entries)));
+        }
+        let least = tried.iter().map(|it| it.bytes).fold(f64::INFINITY, f64::min);
+        let most = 1.5 * least + f64::from(4 << 20);
+        let fit = tried.iter().filter(|it| it.bytes <= most && request.admits(&it.plan));
+        let best = fit.min_by(|a, b| a.score.total_cmp(&b.score));
+        let mut plan = best.map_or_else(|| self.fallback(request), |it| it.plan);
+        plan.single = match (plan.single, request.flat) {
+            (Single::Branches | Single::Flat, Some(true)) => Single::Flat,
+            (Single::Branches | Single::Flat, Some(false)) => Single::Branches,
+            (single, _) => single,
+        };
+        plan.ahead = request.ahead.unwrap_or(plan.ahead);
+        plan
+    }
+
+    /// The plan where no candidate is possible.
+    fn fallback(&self, request: Request) -> Plan {
+        Plan {
+            root: request.root.unwrap_or(MAX_ROOT),
+            lists: request.lists.unwrap_or(0),
+            entries: request.entries.unwrap_or(4),
+            page: PAGE,
+            single: Single::Branches,
+            ahead: false,
+        }
+    }
+
+    fn score(&mut self, parts: &[Part<'_>], root: u8, lists: u32, entries: u32) -> Scored {
+        debug_assert!((MIN_ROOT..=MAX_ROOT).contains(&root));
+        let single = Single::Branches;
+        let mut plan = Plan { root, lists, entries, page: PAGE, single, ahead: false };
+        self.fixed.root_shift = u32::from(WIDTH - root);
+        let shaper = Shaper {
+            fixed: &self.fixed,
+            plan: &plan,
+            copies: self.copies,
+            all_coded: self.all_coded,
+        };
+        let Some(tally) = survey(&shaper, parts) else {
+            return Scored { plan, score: f64::INFINITY, bytes: f64::INFINITY };
+        };
+        let cost = tally.cost(self.machine);
+        (plan.single, plan.ahead) = (cost.single, cost.ahead);
+        let bytes = tally.bytes() + self.identity_bytes;
+        let mib = (bytes / f64::from(1 << 20)).max(1.0);
+        let score = ln(cost.batch) + 0.5 * ln(cost.one) + 0.1 * ln(cost.random) + 0.2 * ln(mib);
+        Scored { plan, score, bytes }
+    }
+}
+
+/// A sample of a table: all of a small one.
+fn sample(ranges: &Ranges, small: bool) -> Vec<Part<'_>> {
+    let unit = if small { WIDTH - MIN_ROOT } else { UNIT };
+    let all = ranges.starts.len();
+    let step = (all / SAMPLE).max(1);
+    let mut parts = Vec::new();
+    let mut at = 0;
+    while at < all {
+        let number = ranges.starts[at].at >> unit;
+        let from = ranges.starts.partition_point(|start| start.at >> unit < number);
+        let to = ranges.starts.partition_point(|start| start.at >> unit <= number);
+        let raw = from.checked_sub(1).map_or(ranges.lowest, |before| ranges.starts[before].raw);
+        let whole = Block { bits: WIDTH, first: raw, starts: &ranges.starts[from..to] };
+        // A part is met at `at` with a chance of its starts in `step`.
+        let weight = (step as f64 / (to - from) as f64).max(1.0);
+        parts.extend(whole.parts(unit).map(|(_, block)| Part { block, weight }));
+        // The next position that is a multiple of the step.
+        at = to.max(at + 1).next_multiple_of(step);
+    }
+    parts
+}
+
+/// Counts what a plan would read and take; `None` if it cannot represent the table.
+fn survey(shaper: &Shaper<'_>, parts: &[Part<'_>]) -> Option<Tally> {
+    let shift = WIDTH - shaper.plan.root;
+    let mut tally = Tally { root: f64::from(4u32 << shaper.plan.root), ..Tally::default() };
+    for Part { block, weight } in parts {
+        let mut line = u32::MAX;
+        for (number, part) in block.parts(shift.min(block.bits)) {
+            let lookups = part.ranges() as f64 * weight;
+            if number / 16 != line {
+                line = number / 16;
+                tally.root_lines += weight;
+            }
+            tally.lookups += lookups;
+            let (_, form) = shaper.best(&part);
+            match form? {
+                Form::Entries(cut) => {
+                    tally.entries += f64::from(4u32 << (part.bits - cut)) * weight;
+                    tally.entry_lookups += lookups;
+                    tally.entry_lines += lines(&part, cut + 4) * weight;
+                    for (_, inner) in part.parts(cut) {
+                        let (_, form) = shaper.leaf(&inner);
+                        tally.leaf(shaper, &inner, form?, *weight);
+                    }
+                }
+                form => tally.leaf(shaper, &part, form, *weight),
+            }
+        }
+    }
+    Some(tally)
+}
+
+/// The blocks of `2^bits` addresses that changes are in.
+fn lines(block: &Block<'_>, bits: u8) -> f64 {
+    let chunks = block.starts.chunk_by(|a, b| a.at >> bits == b.at >> bits);
+    chunks.count().max(1) as f64
+}
+
+impl Tally {
+    fn leaf(&mut self, shaper: &Shaper<'_>, block: &Block<'_>, form: Form, weight: f64) {
+        let copies = f64::from(shaper.copies.of_block(block));
+        let lookups = block.ranges() as f64 * weight;
+        let weight = weight / copies;
+        match form {
+            Form::Answer | Form::Entries(_) => {}
+            Form::Codes(drop) => {
+                let bytes = usize::from(shaper.fixed.code_bytes);
+                self.codes += (bytes << (block.bits - drop)) as f64 * weight;
+                let in_line = (LINE / bytes).ilog2() as u8;
+                self.code_lines += lines(block, (drop + in_line).min(31)) * weight;
+                self.code_lookups += lookups;
+            }
+            Form::List => {
+                self.lists += 4.0 * block.ranges().next_power_of_two().max(2) as f64 * weight;
+                self.list_lookups += lookups;
+            }
+        }
+    }
+}
+
+const _: () = assert!(UNIT >= MAX_CUT);
