@@ -316,28 +316,42 @@ impl<T: Plain, A: Array<T>> Pieces<T, A> {
 
     /// Finds a place for `1 << log2` units.
     fn place(&mut self, log2: u8) -> Result<u32, Full> {
-        let size = usize::from(log2);
-        let joins = self.freed > FREED + self.array.items().len() / self.unit / FREED_PART;
-        if joins && self.free[size..].iter().all(Vec::is_empty) {
+        let many = FREED + self.array.items().len() / self.unit / FREED_PART;
+        let mut found = self.take(log2);
+        if found.is_none() && self.freed > many {
             self.join();
+            found = self.take(log2);
         }
-        let larger = (size..SIZES).find_map(|larger| Some((larger, self.free[larger].pop()?)));
-        let (larger, start) = match larger {
+        let (larger, start) = match found {
             Some(found) => found,
-            None => {
-                let fresh = size.max(usize::from(self.align));
-                let start = self.array.items().len() / self.unit;
-                if start + (1 << fresh) > self.limit {
-                    return Err(Full::Places);
+            None => match self.grow(log2) {
+                Ok(grown) => grown,
+                Err(full) => {
+                    self.join();
+                    self.take(log2).ok_or(full)?
                 }
-                self.array.grow(self.unit << fresh)?;
-                (fresh, start as u32)
-            }
+            },
         };
-        for half in (size..larger).rev() {
+        for half in (usize::from(log2)..larger).rev() {
             self.free[half].push(start + (1 << half));
         }
         Ok(start)
+    }
+
+    /// Takes the least free piece of at least `1 << log2` units: its size and its start.
+    fn take(&mut self, log2: u8) -> Option<(usize, u32)> {
+        (usize::from(log2)..SIZES).find_map(|size| Some((size, self.free[size].pop()?)))
+    }
+
+    /// Adds a piece of at least `1 << log2` units to the array: its size and its start.
+    fn grow(&mut self, log2: u8) -> Result<(usize, u32), Full> {
+        let size = usize::from(log2.max(self.align));
+        let start = self.array.items().len() / self.unit;
+        if start + (1 << size) > self.limit {
+            return Err(Full::Places);
+        }
+        self.array.grow(self.unit << size)?;
+        Ok((size, start as u32))
     }
 
     /// Joins free neighbours.

@@ -236,19 +236,33 @@ pub(super) struct Shaper<'a> {
 /// The cost of a form in bytes, and the form; none where no form is possible.
 pub(super) type Choice = (f32, Option<Form>);
 
+/// A leaf whose bytes are not divided among its copies yet.
+#[derive(Clone, Copy)]
+struct Leaf {
+    form: Form,
+    /// Bytes, and what the reads of a list are worth.
+    bytes: f32,
+    worth: f32,
+}
+
 /// The cost of a list of more than one cache line, in those of one.
 const SECOND_LINE: f32 = 1.3;
 
 impl Shaper<'_> {
     /// The cheapest form of a block.
     pub fn best(&self, block: &Block<'_>) -> Choice {
-        let mut best = self.leaf(block);
-        if best.1 == Some(Form::Answer) {
+        // The fewest slots first: their cost bounds that of all others.
+        let changes = block.starts.len() as f32 * self.plan.entries as f32;
+        let cuts = (MIN_CUT..=MAX_CUT.min(block.bits.saturating_sub(1))).rev();
+        let least = cuts
+            .clone()
+            .next()
+            .map_or(f32::INFINITY, |cut| (4u32 << (block.bits - cut)) as f32 + changes);
+        let mut best = self.leaf_below(block, least);
+        if best.0 <= least {
             return best;
         }
-        let changes = block.starts.len() as f32 * self.plan.entries as f32;
-        // The fewest slots first: their cost bounds that of all others.
-        for cut in (MIN_CUT..=MAX_CUT.min(block.bits.saturating_sub(1))).rev() {
+        for cut in cuts {
             let slots = (4u32 << (block.bits - cut)) as f32 + changes;
             if slots >= best.0 {
                 break;
@@ -280,52 +294,73 @@ impl Shaper<'_> {
     /// The cheapest form of a block that is no page of entries.
     #[inline]
     pub fn leaf(&self, block: &Block<'_>) -> Choice {
-        let Fixed { code_bytes, .. } = *self.fixed;
-        let coded = |hop: u32| self.all_coded || self.fixed.code(hop).is_some();
-        let listed = |hop: u32| u64::from(hop) >> self.fixed.hop_bits == 0;
+        self.leaf_below(block, 0.0)
+    }
+
+    /// [`Shaper::leaf`], whose cost may be that of a form without copies if that is at most `most`.
+    #[inline]
+    fn leaf_below(&self, block: &Block<'_>, most: f32) -> Choice {
         if block.starts.is_empty() {
-            return match self.fixed.code(block.first) {
-                Some(code) if code < self.fixed.identity => (0.0, Some(Form::Answer)),
-                Some(_) => (1.0, Some(Form::Codes(block.bits.min(MAX_DROP)))),
-                None => {
-                    let is_list = self.fixed.lists_in(block.bits) && listed(block.first);
-                    (8.0, is_list.then_some(Form::List))
-                }
-            };
+            return self.uniform(block);
         }
-        let ranges = block.ranges();
-        let grain = block.starts.iter().fold(u32::MAX, |all, start| all.min(lowest(start.at)));
-        let drop = (grain.trailing_zeros() as u8).min(MAX_DROP);
-        let log2 = block.bits - drop;
-        let all = log2 <= self.plan.page && block.hops().all(coded);
-        let is_list = ranges <= LONGEST_LIST
-            && self.fixed.lists_in(block.bits)
-            && (self.all_coded || block.hops().all(listed));
+        let (page, list) = (self.page(block), self.list(block));
+        let whole = |leaf: &Option<Leaf>| leaf.map_or(f32::INFINITY, |it| it.bytes + it.worth);
+        // A page that takes no more bytes than a list is better with any number of copies.
+        let bytes = |leaf: &Option<Leaf>| leaf.map_or(f32::INFINITY, |it| it.bytes);
+        let (leaf, other) = match bytes(&page) <= bytes(&list) {
+            true => (page, None),
+            false => (page, list),
+        };
+        let cost = whole(&leaf).min(whole(&other));
+        if cost <= most && other.is_none() {
+            return (cost, leaf.map(|leaf| leaf.form));
+        }
         let copies = self.copies.of_block(block);
-        let page = match all {
-            true => (u32::from(code_bytes) << log2) as f32 / copies,
-            false => f32::INFINITY,
+        let shared = |leaf: Option<Leaf>| {
+            leaf.map_or((f32::INFINITY, None), |it| (it.bytes / copies + it.worth, Some(it.form)))
         };
-        let list = match is_list {
-            true => {
-                let long = if ranges > LONGEST_LIST / 2 { SECOND_LINE } else { 1.0 };
-                let changes = block.starts.len() as f32 * self.plan.lists as f32 * long;
-                4.0 * ranges.next_power_of_two() as f32 / copies + changes
+        let (leaf, other) = (shared(leaf), shared(other));
+        if leaf.0 <= other.0 { leaf } else { other }
+    }
+
+    /// The form of a block of one next hop.
+    fn uniform(&self, block: &Block<'_>) -> Choice {
+        match self.fixed.code(block.first) {
+            Some(code) if code < self.fixed.identity => (0.0, Some(Form::Answer)),
+            Some(_) => (1.0, Some(Form::Codes(block.bits.min(MAX_DROP)))),
+            None => {
+                let is_list = self.fixed.lists_in(block.bits) && self.listed(block);
+                (8.0, is_list.then_some(Form::List))
             }
-            false => f32::INFINITY,
-        };
-        if !all && !is_list {
-            (f32::INFINITY, None)
-        } else if page <= list {
-            (page, Some(Form::Codes(drop)))
-        } else {
-            (list, Some(Form::List))
         }
     }
-}
 
-/// The value of the lowest set bit of an address that is not 0.
-#[inline]
-fn lowest(at: u32) -> u32 {
-    at & at.wrapping_neg()
+    /// Whether the next hops of a block fit the words of a list.
+    fn listed(&self, block: &Block<'_>) -> bool {
+        let fits = |hop: u32| u64::from(hop) >> self.fixed.hop_bits == 0;
+        self.all_coded || block.hops().all(fits)
+    }
+
+    #[inline]
+    fn page(&self, block: &Block<'_>) -> Option<Leaf> {
+        let grain = block.starts.iter().fold(0, |all, start| all | start.at);
+        let drop = (grain.trailing_zeros() as u8).min(MAX_DROP);
+        let log2 = block.bits - drop;
+        let coded = |hop: u32| self.fixed.code(hop).is_some();
+        let is_page = log2 <= self.plan.page && (self.all_coded || block.hops().all(coded));
+        let bytes = (u32::from(self.fixed.code_bytes) << log2.min(24)) as f32;
+        is_page.then_some(Leaf { form: Form::Codes(drop), bytes, worth: 0.0 })
+    }
+
+    #[inline]
+    fn list(&self, block: &Block<'_>) -> Option<Leaf> {
+        let ranges = block.ranges();
+        if ranges > LONGEST_LIST || !self.fixed.lists_in(block.bits) || !self.listed(block) {
+            return None;
+        }
+        let long = if ranges > LONGEST_LIST / 2 { SECOND_LINE } else { 1.0 };
+        let worth = block.starts.len() as f32 * self.plan.lists as f32 * long;
+        let bytes = 4.0 * ranges.next_power_of_two() as f32;
+        Some(Leaf { form: Form::List, bytes, worth })
+    }
 }

@@ -54,7 +54,9 @@ pub(super) fn compile_for(
     let request = config.request()?;
     let ranges = Ranges::of(rib);
     let fixed = codes(&ranges, config)?;
-    let all_coded = ranges.hops().all(|hop| fixed.code(hop).is_some());
+    // The codes of next hops that patches replace may be in use.
+    let all_coded = fixed.patches.count == 0 && fixed.code_bytes > 1
+        || ranges.hops().all(|hop| fixed.code(hop).is_some());
     let copies = Copies::of(&ranges, plan::sizes());
     let identity_bytes = (identity_units(&fixed) * usize::from(fixed.code_bytes)) as f64;
     let mut planner = Planner { fixed, all_coded, copies: &copies, machine, identity_bytes };
@@ -200,6 +202,7 @@ fn build(shaper: Shaper<'_>, ranges: &Ranges) -> Result<(Frozen<u32>, Vec<u32>, 
     let mut root = Frozen::zeroed(1 << shaper.plan.root).map_err(|_| Full::Memory)?;
     let Fixed { code_bytes, identity, .. } = *shaper.fixed;
     let mut codes = Vec::new();
+    codes.reserve_exact(identity_units(shaper.fixed) * usize::from(code_bytes));
     for code in 0..identity {
         codes.extend_from_slice(&code.to_le_bytes()[..usize::from(code_bytes)]);
     }

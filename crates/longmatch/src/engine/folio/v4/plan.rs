@@ -45,9 +45,12 @@ const ROOTS: [u8; 7] = [14, 16, 17, 18, 19, 20, 21];
 /// Ranges from which on a table is not small.
 const SMALL: usize = 1 << 12;
 /// Ranges in a sample.
-const SAMPLE: usize = 6 << 10;
-/// Bits below the blocks of a sample: those of the least root in `ROOTS`.
-const UNIT: u8 = WIDTH - ROOTS[0];
+const SAMPLE: usize = 4 << 10;
+/// Bits below the parts of a sample: those of the least root in `ROOTS`, and of larger ones for
+/// tables that are dense.
+const UNITS: [u8; 3] = [WIDTH - ROOTS[0], WIDTH - ROOTS[1], WIDTH - ROOTS[3]];
+/// The fewest parts of a sample of a table that is not dense.
+const LEAST_PARTS: usize = 8;
 
 /// What a user has requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -113,10 +116,13 @@ impl Planner<'_> {
     /// Chooses the plan.
     pub fn plan(&mut self, ranges: &Ranges, request: Request) -> Plan {
         let small = ranges.starts.len() < SMALL;
-        let parts = sample(ranges, small);
+        let (parts, unit) = sample(ranges, small);
         let roots = SMALL_ROOTS.into_iter().filter(|_| small).chain(ROOTS);
-        let roots: Vec<u8> = request.root.map_or_else(|| roots.collect(), |root| [root].into());
-        let first: Vec<u8> = request.root.map_or(FIRST_ROOTS.into(), |root| [root].into());
+        let roots = roots.filter(|root| WIDTH - root <= unit);
+        let first = FIRST_ROOTS.into_iter().filter(|root| WIDTH - root <= unit);
+        let only = request.root.map(|root| alloc::vec![root]);
+        let roots: Vec<u8> = only.clone().unwrap_or_else(|| roots.collect());
+        let first: Vec<u8> = only.unwrap_or_else(|| first.collect());
         let mut tried: Vec<Scored> = Vec::new();
         for (lists, entries) in request.worths() {
             tried.extend(first.iter().map(|root| self.score(&parts, *root, lists, entries)));
@@ -183,26 +189,51 @@ impl Planner<'_> {
     }
 }
 
-/// A sample of a table: all of a small one.
-fn sample(ranges: &Ranges, small: bool) -> Vec<Part<'_>> {
-    let unit = if small { WIDTH - MIN_ROOT } else { UNIT };
-    let all = ranges.starts.len();
-    let step = (all / SAMPLE).max(1);
-    let mut parts = Vec::new();
-    let mut at = 0;
-    while at < all {
-        let number = ranges.starts[at].at >> unit;
-        let from = ranges.starts.partition_point(|start| start.at >> unit < number);
-        let to = ranges.starts.partition_point(|start| start.at >> unit <= number);
-        let raw = from.checked_sub(1).map_or(ranges.lowest, |before| ranges.starts[before].raw);
-        let whole = Block { bits: WIDTH, first: raw, starts: &ranges.starts[from..to] };
-        // A part is met at `at` with a chance of its starts in `step`.
+/// A sample of about [`SAMPLE`] ranges, all of a small table; and the bits below its parts, which
+/// are the blocks of the least root that it serves.
+fn sample(ranges: &Ranges, small: bool) -> (Vec<Part<'_>>, u8) {
+    if small {
+        let unit = WIDTH - MIN_ROOT;
+        return (sample_of(ranges, unit, 1).0, unit);
+    }
+    let mut unit = UNITS[0];
+    let mut step = 1;
+    loop {
+        let (parts, met) = sample_of(ranges, unit, step);
+        let few = parts.len() < LEAST_PARTS;
+        if met <= 2 * SAMPLE || few && unit == UNITS[UNITS.len() - 1] {
+            return (parts, unit);
+        }
+        match UNITS.iter().find(|finer| few && **finer < unit) {
+            Some(finer) => (unit, step) = (*finer, 1),
+            None => step *= (met / SAMPLE).max(2),
+        }
+    }
+}
+
+/// The parts of `2^unit` addresses that each `step`-th start meets, and the number of their starts.
+/// Stops when they are too many.
+fn sample_of(ranges: &Ranges, unit: u8, step: usize) -> (Vec<Part<'_>>, usize) {
+    let starts = &ranges.starts;
+    let (mut parts, mut met, mut at) = (Vec::new(), 0, 0);
+    // Where a sample ends early, its number of starts is scaled to the whole.
+    let most = 16 * SAMPLE;
+    while at < starts.len() {
+        if met > most {
+            return (parts, met * (starts.len() / at).max(1));
+        }
+        let number = starts[at].at >> unit;
+        let from = starts.partition_point(|start| start.at >> unit < number);
+        let to = starts.partition_point(|start| start.at >> unit <= number);
+        let raw = from.checked_sub(1).map_or(ranges.lowest, |before| starts[before].raw);
+        let whole = Block { bits: WIDTH, first: raw, starts: &starts[from..to] };
+        // A part is met with a chance of its starts in `step`.
         let weight = (step as f64 / (to - from) as f64).max(1.0);
         parts.extend(whole.parts(unit).map(|(_, block)| Part { block, weight }));
-        // The next position that is a multiple of the step.
+        met += to - from;
         at = to.max(at + 1).next_multiple_of(step);
     }
-    parts
+    (parts, met)
 }
 
 /// Counts what a plan would read and take; `None` if it cannot represent the table.
@@ -264,4 +295,4 @@ impl Tally {
     }
 }
 
-const _: () = assert!(UNIT >= MAX_CUT);
+const _: () = assert!(UNITS[2] > MAX_CUT);

@@ -33,7 +33,7 @@ const MAX_BLOCKS: u64 = 1 << 16;
 /// A page with at most so many changes of entry is built again when a slot becomes an answer: its
 /// block may have a smaller form.
 const FEW_SLOTS: usize = 8;
-/// Spare words and bytes of codes, on top of twice those in use.
+/// Spare words and codes, on top of twice those in use.
 const SPARE_WORDS: usize = 1 << 16;
 const SPARE_CODES: usize = 1 << 20;
 
@@ -81,7 +81,8 @@ pub(super) fn patcher(folio: &Folio4) -> Option<Patcher> {
     }
     let (root, root_owner) = Live::with_capacity(&folio.root, 0)?;
     let (words, word_owner) = array(&folio.words, SPARE_WORDS, folio.words.is_huge())?;
-    let (codes, code_owner) = array(&folio.codes, SPARE_CODES, folio.codes.is_huge())?;
+    let (codes, code_owner) =
+        array(&folio.codes, SPARE_CODES * usize::from(fixed.code_bytes), folio.codes.is_huge())?;
     let unit = usize::from(fixed.code_bytes);
     let (first, identity) = (first_word(&fixed), identity_units(&fixed));
     let owned = Arc::new(fixed.clone());
