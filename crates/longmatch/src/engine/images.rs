@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::any::Any;
 
 #[cfg(feature = "folio")]
-use super::folio::{self, Byte, Coded, Lines, identity};
+use super::folio::{self, Byte, Coded, Lines, identity, v4::Folio4};
 use super::kit::image::{ArrayName, DamagedImage, LentArrays};
 #[cfg(feature = "folio")]
 use super::kit::image::{Image, ImageArray};
@@ -68,7 +68,7 @@ impl<F: Family> EngineVisitor<F> for TakeImage {
             any.downcast_ref::<I>().map(owned)
         }
         let any: &dyn Any = &engine;
-        let mut found = of::<identity::Pages>(any);
+        let mut found = of::<identity::Pages>(any).or_else(|| of::<Folio4>(any));
         for lines in [of::<Lines<Byte>>, of::<Lines<Coded>>, of::<Lines<u16>>, of::<Lines<u32>>] {
             found = found.or_else(|| lines(any));
         }
@@ -108,7 +108,11 @@ impl Images for Ipv4 {
     #[cfg(feature = "folio")]
     fn over(form: &[u8], arrays: &LentArrays<'_>) -> Option<Over<Self>> {
         let pages = || -> Over<Self> { Ok(Arc::new(identity::Pages::over(arrays)?)) };
-        (form == identity::Pages::FORM.as_bytes()).then(pages)
+        let folio = || -> Over<Self> { Ok(Arc::new(Folio4::over(arrays)?)) };
+        match form == Folio4::FORM.as_bytes() {
+            true => Some(folio()),
+            false => (form == identity::Pages::FORM.as_bytes()).then(pages),
+        }
     }
 
     #[cfg(not(feature = "folio"))]

@@ -1,8 +1,8 @@
 //! Compiles a RIB: its ranges, codes for its next hops, a plan, then a form for each block.
 
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::sync::atomic::Ordering::Relaxed;
 
 use hashbrown::HashMap;
 
@@ -12,8 +12,8 @@ use super::super::pieces::{Array, Full, Pieces};
 use super::super::survey::Start;
 use super::blocks::{Block, Copies, Form, Ranges, Shaper};
 use super::layout::{
-    CODES_ALIGN, Entry, Extent, Fixed, Folio4, LONGEST_LIST, MAX_PLACES, MAX_ROOT, MIN_ROOT,
-    PATCHES, Patches, Single, WIDTH, WORDS_ALIGN, below, code_mask,
+    CODES_ALIGN, Entry, Fixed, Folio4, LONGEST_LIST, MAX_PLACES, MAX_ROOT, MIN_ROOT, PATCHES,
+    Patches, Single, WIDTH, WORDS_ALIGN, below, code_mask,
 };
 use super::model::Machine;
 use super::plan::{self, Planner, Request};
@@ -77,10 +77,7 @@ pub(super) fn compile_for(
     admit((4 * (root.len() + words.len()) + codes.len()) as u64)?;
     let words = frozen(&words)?;
     let codes = frozen(&codes)?;
-    let extent = Extent::default();
-    extent.words.store(words.len(), Relaxed);
-    extent.codes.store(codes.len(), Relaxed);
-    Ok(Folio4 { root, words, codes, fixed, extent, plan })
+    Ok(Folio4::new(root, words, codes, Arc::new(fixed), plan))
 }
 
 /// The error of an option with an impossible value.

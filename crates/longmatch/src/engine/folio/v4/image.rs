@@ -1,11 +1,11 @@
 //! The image of a table. `docs/format.md` describes its bytes.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::sync::atomic::Ordering::Relaxed;
 
 use super::bounds;
 use super::layout::{
-    Extent, Fixed, Folio4, MAX_ROOT, MIN_ROOT, PATCHES, Patches, Single, WIDTH, code_mask,
+    Fixed, Folio4, MAX_ROOT, MIN_ROOT, PATCHES, Patches, Single, WIDTH, code_mask,
 };
 use super::plan::{PAGE, Plan};
 use crate::engine::kit::image::{DamagedImage, Image, ImageArray, LentArrays};
@@ -77,10 +77,7 @@ impl Image for Folio4 {
         let plan = Plan { root: root_bits, lists, entries, page: PAGE, single, ahead };
         let (root, words, codes) =
             (arrays.array(ROOT)?, arrays.array::<u32>(WORDS)?, arrays.array::<u8>(CODES)?);
-        let extent = Extent::default();
-        extent.words.store(words.len(), Relaxed);
-        extent.codes.store(codes.len(), Relaxed);
-        let folio = Self { root, words, codes, fixed, extent, plan };
+        let folio = Self::new(root, words, codes, Arc::new(fixed), plan);
         bounds::verify(folio.slices())?;
         Ok(folio)
     }

@@ -1,7 +1,10 @@
 //! The arrays of a table and the bits in them.
 
+use alloc::sync::Arc;
 use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::Relaxed;
 
+use super::plan::Plan;
 use crate::mem::{FrozenMemory, Items, LiveMemory, Memory, Readable};
 
 /// Bits of an address.
@@ -57,8 +60,6 @@ pub(super) const LONGEST_LIST: usize = 32;
 pub(super) const WORDS_ALIGN: u8 = 5;
 /// log2 of the alignment of pieces among the codes.
 pub(super) const CODES_ALIGN: u8 = 6;
-/// The most codes of a page.
-pub(super) const LONGEST_PAGE: u8 = 16;
 
 /// What an entry leads to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -289,29 +290,79 @@ pub struct Folio4<M: Memory = FrozenMemory> {
     pub(super) words: M::Array<u32>,
     /// The identity codes and the pages of codes, little-endian on every machine.
     pub(super) codes: M::Array<u8>,
-    pub(super) fixed: Fixed,
+    pub(super) fixed: Arc<Fixed>,
     pub(super) extent: Extent,
     /// The options that name the variant.
-    pub(super) plan: super::plan::Plan,
+    pub(super) plan: Plan,
+    view: Shared,
+}
+
+/// The view of a table's own arrays, ready for the kernels of batches.
+///
+/// One that is built for each call would be loaded from words that were just stored, a vector at a
+/// time: the CPU can do that only after all earlier instructions retire.
+#[derive(Debug)]
+struct Shared(View<'static>);
+
+// SAFETY: the view of a table that owns its arrays, which can be sent and shared.
+unsafe impl Send for Shared {}
+// SAFETY: the view of a table that owns its arrays, which can be sent and shared.
+unsafe impl Sync for Shared {}
+
+impl<M: Memory> Folio4<M> {
+    /// A table of these arrays.
+    pub(super) fn new(
+        root: M::Array<u32>,
+        words: M::Array<u32>,
+        codes: M::Array<u8>,
+        fixed: Arc<Fixed>,
+        plan: Plan,
+    ) -> Self {
+        let extent = Extent::default();
+        extent.words.store(words.count(), Relaxed);
+        extent.codes.store(codes.count(), Relaxed);
+        let view = view::<M>(&root, &words, &codes, &fixed).shared();
+        // SAFETY: the table keeps the allocations of the arrays and of what is fixed as long as the
+        // view, and lends it no longer than itself.
+        let view = Shared(unsafe { core::mem::transmute::<View<'_>, View<'static>>(view) });
+        Self { root, words, codes, fixed, extent, plan, view }
+    }
+
+    /// The view for kernels.
+    #[inline(always)]
+    pub(super) fn shared(&self) -> &View<'_> {
+        &self.view.0
+    }
+}
+
+/// The view of arrays.
+#[inline(always)]
+fn view<'a, M: Memory>(
+    root: &'a M::Array<u32>,
+    words: &'a M::Array<u32>,
+    codes: &'a M::Array<u8>,
+    fixed: &'a Fixed,
+) -> View<'a, M> {
+    let Fixed { root_shift, below_root, hop_bits, code_bytes, code_mask, .. } = *fixed;
+    View {
+        root: root.items(),
+        words: words.items(),
+        codes: codes.items(),
+        root_shift,
+        below_root,
+        hop_bits,
+        code_bytes: code_bytes.into(),
+        code_mask,
+        hops: fixed.patches.hops.as_ptr(),
+        fixed,
+    }
 }
 
 impl<M: Memory> Folio4<M> {
     /// The view that lookups read.
     #[inline(always)]
     pub(super) fn view(&self) -> View<'_, M> {
-        let Fixed { root_shift, below_root, hop_bits, code_bytes, code_mask, .. } = self.fixed;
-        View {
-            root: self.root.items(),
-            words: self.words.items(),
-            codes: self.codes.items(),
-            root_shift,
-            below_root,
-            hop_bits,
-            code_bytes: code_bytes.into(),
-            code_mask,
-            hops: self.fixed.patches.hops.as_ptr(),
-            fixed: &self.fixed,
-        }
+        view::<M>(&self.root, &self.words, &self.codes, &self.fixed)
     }
 }
 
@@ -327,7 +378,7 @@ impl Folio4 {
 ///
 /// Passed by value, with copies of the numbers of [`Fixed`]: so a loop of lookups keeps all of them
 /// in registers, although the compiler cannot know that stores of answers do not change them.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct View<'a, M = LiveMemory> {
     pub root: Items<'a, u32, M>,
     pub words: Items<'a, u32, M>,

@@ -1,5 +1,6 @@
 use alloc::vec;
 
+use super::layout::Fixed;
 use super::model::Machine;
 use super::*;
 use crate::engine::testing::{ends, hop, rib4};
@@ -7,6 +8,7 @@ use crate::net::{Prefix, Route};
 use crate::simd::{Cpu, Level, Microarch, Simd};
 
 mod changes;
+mod damage;
 mod random;
 
 /// Compiles, checks, and looks up both ends of each of the RIB's ranges.
@@ -31,13 +33,13 @@ fn agree(rib: &Rib<Ipv4>, config: &Config) -> Folio4 {
     };
     for simd in Simd::available() {
         for single in singles {
-            folio.fixed.single = *single;
+            folio = forced(folio, |fixed| fixed.single = *single);
             let mut out = vec![Some(hop(7)); keys.len()];
             folio.lookup_each(simd, &keys, &mut out);
             assert!(out == right, "{variant}, {:?} {single:?}", simd.level());
         }
         for ahead in [false, true] {
-            folio.fixed.ahead = ahead;
+            folio = forced(folio, |fixed| fixed.ahead = ahead);
             for size in [1, 8, 17, 33, 64, 100, 1024, 1030, 2050, keys.len()] {
                 for start in (0..keys.len()).step_by(size) {
                     let range = start..keys.len().min(start + size);
@@ -52,8 +54,15 @@ fn agree(rib: &Rib<Ipv4>, config: &Config) -> Folio4 {
             }
         }
     }
-    folio.fixed.single = single;
-    folio
+    forced(folio, |fixed| fixed.single = single)
+}
+
+/// The same table with a choice of kernels.
+fn forced(folio: Folio4, choose: impl Fn(&mut Fixed)) -> Folio4 {
+    let mut fixed = Fixed::clone(&folio.fixed);
+    choose(&mut fixed);
+    let Folio4 { root, words, codes, plan, .. } = folio;
+    Folio4::new(root, words, codes, fixed.into(), plan)
 }
 
 #[test]

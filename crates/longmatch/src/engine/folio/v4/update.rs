@@ -33,16 +33,15 @@ const MAX_BLOCKS: u64 = 1 << 16;
 /// A page with at most so many changes of entry is built again when a slot becomes an answer: its
 /// block may have a smaller form.
 const FEW_SLOTS: usize = 8;
-/// Spare words and codes, on top of twice those in use.
-const SPARE_WORDS: usize = 1 << 16;
-const SPARE_CODES: usize = 1 << 20;
+/// Spare words and codes, on top of four times those in use. Memory that is never used takes none.
+const SPARE_WORDS: usize = 1 << 21;
+const SPARE_CODES: usize = 1 << 22;
 
 pub(super) struct Patcher {
     words: Pieces<u32, Owner<u32>>,
     codes: Pieces<u8, Owner<u8>>,
     root: Owner<u32>,
     table: Arc<Folio4<LiveMemory>>,
-    /// The table's own never change either.
     fixed: Arc<Fixed>,
     plan: Plan,
     /// No block is known to have copies: to ask would take longer than to store it again.
@@ -68,14 +67,14 @@ pub(super) fn live(folio: Folio4) -> LiveEngine<Ipv4> {
 
 /// The array of readers and its owner's account.
 fn array<T: Plain>(items: &[T], spare: usize, is_huge: bool) -> Option<(Live<T>, Owner<T>)> {
-    let capacity = items.len().saturating_mul(2).saturating_add(spare);
+    let capacity = items.len().saturating_mul(4).saturating_add(spare);
     if is_huge { Live::huge(items, capacity) } else { Live::with_capacity(items, capacity) }
 }
 
 pub(super) fn patcher(folio: &Folio4) -> Option<Patcher> {
     let Account { words: lists, codes: pages } = Account::of(folio.slices()).ok()?;
     let Folio4 { fixed, plan, .. } = folio;
-    let mut fixed = fixed.clone();
+    let mut fixed = Fixed::clone(fixed);
     if fixed.single == Single::Plain {
         fixed.single = Single::Branches;
     }
@@ -85,9 +84,8 @@ pub(super) fn patcher(folio: &Folio4) -> Option<Patcher> {
         array(&folio.codes, SPARE_CODES * usize::from(fixed.code_bytes), folio.codes.is_huge())?;
     let unit = usize::from(fixed.code_bytes);
     let (first, identity) = (first_word(&fixed), identity_units(&fixed));
-    let owned = Arc::new(fixed.clone());
-    let extent = Extent::default();
-    let table = Arc::new(Folio4 { root, words, codes, fixed, extent, plan: *plan });
+    let fixed = Arc::new(fixed);
+    let table = Arc::new(Folio4::new(root, words, codes, fixed.clone(), *plan));
     let words = Pieces::new(word_owner, 1, WORDS_ALIGN, MAX_PLACES);
     let codes = Pieces::new(code_owner, unit, CODES_ALIGN, MAX_PLACES);
     let patcher = Patcher {
@@ -95,7 +93,7 @@ pub(super) fn patcher(folio: &Folio4) -> Option<Patcher> {
         codes: codes.with(identity as u32, pages.into_values().collect()),
         root: root_owner,
         table,
-        fixed: owned,
+        fixed,
         plan: *plan,
         copies: Copies::default(),
         retire_list: RetireList::default(),

@@ -203,6 +203,10 @@ fn damaged_trusted_files_are_never_left() {
         ("s=8:codes=16", "codes=16", Answers::Routes),
         ("s=11:codes=32", "codes=32", Answers::Routes),
         ("s=10:codes=32", "codes=32", Answers::Values),
+        ("v4:s=8:lists=0", "codes=8", Answers::Routes),
+        ("v4:s=10:lists=4:entries=4:flat=yes", "codes=8", Answers::Values),
+        ("v4:s=12:codes=24:lists=none:entries=0:ahead=yes", "codes=8", Answers::Routes),
+        ("v4:s=16", "codes=16", Answers::Values),
     ] {
         let original = file(&data, ipv4, ipv6, answers);
         let mut memory = Arc::new(Guarded::new(original.len()));

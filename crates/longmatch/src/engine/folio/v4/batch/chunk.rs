@@ -6,7 +6,7 @@ use crate::engine::folio::v4::batch::InPlace;
 use crate::engine::folio::v4::layout::{
     CUT_OF_KIND, LISTS_BELOW, PAGES_BELOW, PLACE, PLACE_BITS, View,
 };
-use crate::engine::folio::v4::lookup::{self, ranked};
+use crate::engine::folio::v4::lookup::ranked;
 use crate::simd::lanes::Lanes;
 use crate::simd::{Kernel, Simd, prefetch_bytes};
 
@@ -67,9 +67,19 @@ impl<const BYTES: usize> Kernel for Chunks<BYTES> {
         let keys = InPlace { from: keys, swap };
         let steps = Steps::<L, BYTES> { lanes, table: *table, keys, to };
         if count < FEW {
-            for at in (0..count).step_by(L::COUNT) {
+            let (mut at, wide) = (0, 2 * L::COUNT);
+            if L::COUNT < MOST_LANES && count >= wide {
+                while at < count {
+                    // SAFETY: whole vectors; the last ones answer some addresses again.
+                    unsafe { steps.few::<2>(at.min(count - wide)) };
+                    at += wide;
+                }
+                return;
+            }
+            while at < count {
                 // SAFETY: whole vectors; the last one answers some addresses again.
-                unsafe { steps.vector(at.min(count - L::COUNT)) };
+                unsafe { steps.few::<1>(at.min(count - L::COUNT)) };
+                at += L::COUNT;
             }
             return;
         }
@@ -143,24 +153,24 @@ impl<L: Lanes, const BYTES: usize> Steps<'_, L, BYTES> {
         }
         while first < end {
             // SAFETY: the vector is in the batch.
-            unsafe { self.vector(first.min(end - L::COUNT)) };
+            unsafe { self.few::<1>(first.min(end - L::COUNT)) };
             first += L::COUNT;
         }
     }
 
-    /// Answers a vector of addresses.
+    /// Answers `N` vectors of at most 32 addresses.
     ///
     /// # Safety
-    /// It is in the batch.
+    /// They are in the batch.
     #[inline(always)]
-    unsafe fn vector(&self, at: usize) {
+    unsafe fn few<const N: usize>(&self, at: usize) {
         let mut lists = [MaybeUninit::uninit(); MOST_LANES];
-        // SAFETY: the vector is in the batch; there is a key for each of its addresses.
-        let [mut mask] = unsafe { self.answers::<1, 1>(at, lists.as_mut_ptr().cast()) };
+        // SAFETY: the vectors are in the batch; there is a key for each of their addresses.
+        let [mut mask] = unsafe { self.answers::<N, 1>(at, lists.as_mut_ptr().cast()) };
         while mask != 0 {
             let i = mask.trailing_zeros() as usize;
             mask &= mask - 1;
-            // SAFETY: address `i` of the vector has a list, and its key was stored.
+            // SAFETY: address `i` has a list, and its key was stored.
             unsafe { self.list(at + i, lists[i].assume_init()) };
         }
     }

@@ -55,10 +55,9 @@ pub(super) fn lookup_batch<M: Memory>(
     let keys = InPlace { from: keys.as_ptr(), swap };
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     {
-        let view = table.view().shared();
         let to = out.as_mut_ptr().cast();
         // SAFETY: there are as many keys as answers.
-        if unsafe { chunk::run(simd, &view, keys.from, to, out.len(), keys.swap) } {
+        if unsafe { chunk::run(simd, table.shared(), keys.from, to, out.len(), keys.swap) } {
             return;
         }
     }

@@ -18,7 +18,7 @@ impl TestedPatch<Ipv4> for Patcher {
 /// Plans with pages only, with lists, and with both.
 fn plans() -> impl Iterator<Item = Config> {
     let plans =
-        [(12, plan::NONE, plan::NONE), (12, plan::NONE, 0), (14, 0, 4), (18, 8, 8), (22, 4, 4)];
+        [(12, plan::NONE, plan::NONE), (16, plan::NONE, 0), (14, 0, 4), (18, 8, 8), (22, 4, 4)];
     plans.into_iter().map(|(root, lists, entries)| Config {
         root_bits: Some(root),
         lists: Some(lists),
