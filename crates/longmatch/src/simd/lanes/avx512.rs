@@ -273,7 +273,7 @@ unsafe impl Lanes for Avx512 {
     unsafe fn first_at_most(self, words: *const u32, start: u32, count: u32, word: u32) -> u32 {
         let line = words.wrapping_add((start & !15) as usize);
         // The same line again, unless there are two.
-        let next = line.wrapping_add((count / 2 & 16) as usize);
+        let next = line.wrapping_add(((count / 2) & 16) as usize);
         let key = self.splat(word);
         // SAFETY: the caller guarantees readable lines.
         let [line, next] = [line, next].map(|line| unsafe { self.load(line.cast()) });

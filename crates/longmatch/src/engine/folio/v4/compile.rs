@@ -194,8 +194,11 @@ fn patches(ranges: &Ranges, greatest: u32) -> Option<Vec<(u32, u32)>> {
     (uncoded == 0 || rare && greatest < 1 << 20).then_some(pairs)
 }
 
-/// Builds the root, the words and the codes.
-fn build(shaper: Shaper<'_>, ranges: &Ranges) -> Result<(Frozen<u32>, Vec<u32>, Vec<u8>), Full> {
+/// The root, the words and the codes.
+type Arrays = (Frozen<u32>, Vec<u32>, Vec<u8>);
+
+/// Builds the arrays of a table.
+fn build(shaper: Shaper<'_>, ranges: &Ranges) -> Result<Arrays, Full> {
     let mut root = Frozen::zeroed(1 << shaper.plan.root).map_err(|_| Full::Memory)?;
     let Fixed { code_bytes, identity, .. } = *shaper.fixed;
     let mut codes = Vec::new();

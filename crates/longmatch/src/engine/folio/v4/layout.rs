@@ -93,7 +93,7 @@ impl Entry {
 
     pub fn list(place: u32, words: usize) -> Self {
         debug_assert!(words.is_power_of_two() && (2..=LONGEST_LIST).contains(&words));
-        Self(LIST << PLACE_BITS | place | words as u32 / 2)
+        Self(LIST << PLACE_BITS | place | (words as u32 / 2))
     }
 
     pub fn target(self) -> Target {

@@ -107,7 +107,7 @@ pub(super) fn code<M: Memory>(table: View<'_, M>, entry: Entry, below: u32) -> O
         return NextHopId::new(code);
     }
     // SAFETY: a code of one byte has a next hop (invariant 5).
-    NextHopId::new(unsafe { table.hops.add(code as usize).read() })
+    NextHopId::new(unsafe { table.hops.wrapping_add(code as usize).read() })
 }
 
 /// Reads a code.

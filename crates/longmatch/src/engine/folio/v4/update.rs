@@ -33,8 +33,9 @@ const MAX_BLOCKS: u64 = 1 << 16;
 /// A page with at most so many changes of entry is built again when a slot becomes an answer: its
 /// block may have a smaller form.
 const FEW_SLOTS: usize = 8;
-/// Spare words and codes, on top of four times those in use. Memory that is never used takes none.
-const SPARE_WORDS: usize = 1 << 21;
+/// Spare words and codes, on top of twice those in use: a table that has outgrown them is planned
+/// again.
+const SPARE_WORDS: usize = 1 << 20;
 const SPARE_CODES: usize = 1 << 22;
 
 pub(super) struct Patcher {
@@ -67,7 +68,7 @@ pub(super) fn live(folio: Folio4) -> LiveEngine<Ipv4> {
 
 /// The array of readers and its owner's account.
 fn array<T: Plain>(items: &[T], spare: usize, is_huge: bool) -> Option<(Live<T>, Owner<T>)> {
-    let capacity = items.len().saturating_mul(4).saturating_add(spare);
+    let capacity = items.len().saturating_mul(2).saturating_add(spare);
     if is_huge { Live::huge(items, capacity) } else { Live::with_capacity(items, capacity) }
 }
 

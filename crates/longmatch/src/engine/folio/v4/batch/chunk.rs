@@ -135,12 +135,11 @@ impl<L: Lanes, const BYTES: usize> Steps<'_, L, BYTES> {
             }
         }
         while first + 32 <= end {
-            // SAFETY: the vectors are in the batch, and their keys in the chunk.
-            let [mask] = unsafe {
-                match L::COUNT {
-                    MOST_LANES => self.group::<2, 1>(first, first - at, lists),
-                    _ => self.group::<4, 1>(first, first - at, lists),
-                }
+            let [mask] = match L::COUNT {
+                // SAFETY: the vectors are in the batch, and their keys in the chunk.
+                MOST_LANES => unsafe { self.group::<2, 1>(first, first - at, lists) },
+                // SAFETY: the vectors are in the batch, and their keys in the chunk.
+                _ => unsafe { self.group::<4, 1>(first, first - at, lists) },
             };
             lists.masks[words] = mask;
             any |= mask;
@@ -170,8 +169,10 @@ impl<L: Lanes, const BYTES: usize> Steps<'_, L, BYTES> {
         while mask != 0 {
             let i = mask.trailing_zeros() as usize;
             mask &= mask - 1;
-            // SAFETY: address `i` has a list, and its key was stored.
-            unsafe { self.list(at + i, lists[i].assume_init()) };
+            // SAFETY: the key of an address with a list was stored.
+            let key = unsafe { lists[i].assume_init() };
+            // SAFETY: the answer of address `i` is the place of its list.
+            unsafe { self.list(at + i, key) };
         }
     }
 
@@ -363,7 +364,9 @@ impl<L: Lanes, const BYTES: usize> Steps<'_, L, BYTES> {
                 let i = first + mask.trailing_zeros() as usize;
                 mask &= mask - 1;
                 // SAFETY: the key of an address with a list was stored.
-                unsafe { self.list(at + i, lists.keys[i].assume_init()) };
+                let key = unsafe { lists.keys[i].assume_init() };
+                // SAFETY: the answer of address `i` of the chunk is the place of its list.
+                unsafe { self.list(at + i, key) };
             }
         }
     }
