@@ -286,6 +286,24 @@ fn identity_pages_change_under_readers() {
     );
 }
 
+/// Lists, pages of codes, and pages of entries; codes that are stored in place.
+#[test]
+fn one_form_of_ipv4_changes_under_readers() {
+    let other_prefixes = ["12.1.2.0/24", "12.1.2.64/27", "12.1.3.4/32"];
+    for engine in [
+        "folio:v4",
+        "folio:v4:s=16:codes=16:lists=0",
+        "folio:v4:s=16:codes=32:lists=none:entries=none",
+        "folio:v4:s=14:codes=24:lists=none:entries=0",
+    ] {
+        race(engine, &["10.1.2.0/24"], &other_prefixes, QUICK);
+        race(engine, &["10.1.3.4/32"], &other_prefixes, QUICK);
+        let many = ["10.1.2.0/23", "10.1.2.128/26", "10.1.3.4/32"];
+        race(engine, &many, &other_prefixes, QUICK);
+        race(engine, &["10.0.0.0/14", "10.1.0.0/25"], &["12.1.0.0/20", "12.1.7.0/26"], QUICK);
+    }
+}
+
 /// Routes of /48, across /48, and beyond: the second and third stages of ranked lines.
 fn race_in_ipv6(engine: &str, quota: Quota) {
     let other_prefixes = ["2001:db8:4001::/48", "2001:db8:4002:3::/64", "2001:db8:4002:3::7/128"];

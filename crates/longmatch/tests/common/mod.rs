@@ -80,6 +80,11 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
             "folio:identity:codes=16:batch=flight",
             "folio:identity:codes=32:batch=ring-loads",
             "folio:identity:batch=gather:huge",
+            "folio:v4",
+            "folio:v4:s=8:lists=0",
+            "folio:v4:s=12:codes=24:lists=none:entries=0:ahead=yes",
+            "folio:v4:s=16:lists=4:entries=4:flat=yes:ahead=yes",
+            "folio:v4:s=21:codes=32:lists=none:entries=none",
         ],
         _ => &[
             "dxr:d=16:xl",

@@ -110,7 +110,7 @@ fn entries_of_the_root() {
             (|p| p.root[0x0a05] = Entry::codes(1 << 20, 8).0, "leads past the end"),
             (|p| p.root[0x0a00] += 1, "is at no place of its kind"),
             (|p| p.root[0x0a00] -= 1 << 27, ""),
-            (|p| p.root[0x0a05] = Entry::list(0, 2).0, "leads past the end"),
+            (|p| p.root[0x0a05] = Entry::list(1 << 20, 2).0, "leads past the end"),
         ],
     );
 }
