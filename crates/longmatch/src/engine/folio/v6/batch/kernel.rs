@@ -42,7 +42,7 @@ impl<const N: usize, const S: usize> Arrays<N, S> {
 }
 
 /// The positions of a group.
-static POSITIONS: [u32; 128] = {
+pub(super) static POSITIONS: [u32; 128] = {
     let mut positions = [0; 128];
     let mut i = 0;
     while i < 128 {
@@ -147,20 +147,8 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
 
     /// Reads the root's entries.
     #[inline(always)]
-    fn root(&self, [high, low]: [L::V; 2]) -> L::V {
-        let (l, fixed) = (self.lanes, self.table.fixed);
-        let (last, shift) = (l.splat(fixed.last), u32::from(fixed.shift));
-        let from_base = l.sub(high, l.splat((fixed.base >> 32) as u32));
-        let index = if shift < 32 {
-            // Above the last block all addresses have one entry, so that no bit is lost.
-            let end = (fixed.last >> (32 - shift)) + 1;
-            let high = l.shl(l.min(from_base, l.splat(end)), l.splat(32 - shift));
-            l.or(high, l.shr(low, l.splat(shift)))
-        } else {
-            l.shr(from_base, l.splat(shift - 32))
-        };
-        // SAFETY: the index is at most the last one, which is below 2^31 (invariant 1).
-        unsafe { l.gather_published(self.table.root.as_ptr(), l.min(index, last)) }
+    fn root(&self, words: [L::V; 2]) -> L::V {
+        root(self.lanes, *self.table, words)
     }
 
     /// The low 32 bits of the upper half without the bits that an entry drops.
@@ -208,10 +196,16 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
                 continue;
             }
             let index = l.and(l.add(lane.entry, self.word(lane)), l.splat(PLACE));
-            let at = l.shl(index, l.splat(log2.into()));
-            // SAFETY: the index of a code for an address that reaches it (invariant 2), with four
-            // readable bytes, below 2^26 bytes.
-            let code = unsafe { l.gather_codes_where::<1>(of_codes, codes, at, l.splat(0)) };
+            let none = l.splat(0);
+            let code = match log2 {
+                // SAFETY: the index of a code for an address that reaches it (invariant 2); the word
+                // behind an array keeps its gather inside.
+                0 => unsafe { l.gather_codes_where::<1>(of_codes, codes, index, none) },
+                // SAFETY: as for 8 bits.
+                1 => unsafe { l.gather_codes_where::<2>(of_codes, codes, index, none) },
+                // SAFETY: as for 8 bits.
+                _ => unsafe { l.gather_codes_where::<4>(of_codes, codes, index, none) },
+            };
             let code = l.and(code, l.splat(all_ones(log2)));
             lane.entry = l.select(of_codes, self.hops(code, of_codes), lane.entry);
         }
@@ -336,9 +330,31 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
     }
 }
 
+/// Reads the root's entries.
+#[inline(always)]
+pub(super) fn root<L: Lanes>(
+    l: L,
+    table: View<'_, LiveMemory>,
+    [high, low]: [L::V; 2],
+) -> L::V {
+    let fixed = table.fixed;
+    let (last, shift) = (l.splat(fixed.last), u32::from(fixed.shift));
+    let from_base = l.sub(high, l.splat((fixed.base >> 32) as u32));
+    let index = if shift < 32 {
+        // Above the last block all addresses have one entry, so that no bit is lost.
+        let end = (fixed.last >> (32 - shift)) + 1;
+        let high = l.shl(l.min(from_base, l.splat(end)), l.splat(32 - shift));
+        l.or(high, l.shr(low, l.splat(shift)))
+    } else {
+        l.shr(from_base, l.splat(shift - 32))
+    };
+    // SAFETY: the index is at most the last one, which is below 2^31 (invariant 1).
+    unsafe { l.gather_published(table.root.as_ptr(), l.min(index, last)) }
+}
+
 /// Prefetches the target of an entry other than an answer.
 #[inline(always)]
-fn prefetch(table: View<'_, LiveMemory>, at: Place, addr: u128) {
+pub(super) fn prefetch(table: View<'_, LiveMemory>, at: Place, addr: u128) {
     let Place { entry, is_lower } = at;
     let word = half_of_addr(addr, is_lower);
     let line = |number: u32| {

@@ -5,8 +5,15 @@
 //! lines are prefetched, then ranked one by one. Those at rare entries go on in rounds of one step
 //! each, with the next target of each prefetched.
 
+//!
+//! Gathers of eight lanes are slower than loads (Zen 3), so with AVX2 and without vectors only the
+//! root is read in vectors; the addresses that it does not answer go through all steps in loops of
+//! independent loads.
+
+mod flight;
 mod kernel;
 
+use self::flight::Flight;
 use self::kernel::{Arrays, Kernel};
 use super::layout::View;
 use super::lookup;
@@ -44,15 +51,27 @@ pub(super) fn lookup_batch<M: Memory>(
     keys: Keys<'_, Ipv6>,
     out: &mut [Option<NextHopId>],
 ) {
-    let (table, keys) = (&table.shared(), &keys);
+    lookup_batch_by(table.shared(), simd, keys, Mode::Auto, out);
+}
+
+/// Does the same with a kernel.
+pub(super) fn lookup_batch_by(
+    table: View<'_, LiveMemory>,
+    simd: Simd,
+    keys: Keys<'_, Ipv6>,
+    mode: Mode,
+    out: &mut [Option<NextHopId>],
+) {
+    let (table, keys) = (&table, &keys);
     match out.len() {
         0..VECTOR => simd.run_in_lanes(Each { table, keys, out }),
         VECTOR..=SMALL => simd.run_in_lanes(Groups::<SMALL_GROUP, { SMALL_GROUP + VECTOR }> {
             table,
             keys,
+            mode,
             out,
         }),
-        _ => simd.run_in_lanes(Groups::<GROUP, { GROUP + VECTOR }> { table, keys, out }),
+        _ => simd.run_in_lanes(Groups::<GROUP, { GROUP + VECTOR }> { table, keys, mode, out }),
     }
 }
 
@@ -75,10 +94,21 @@ impl<M: Memory> LanesWork for Each<'_, M> {
     }
 }
 
+/// The kernel of a batch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Mode {
+    /// All steps in vectors where they have 16 lanes, else the root alone.
+    Auto,
+    /// All steps in vectors.
+    #[cfg(test)]
+    Vectors,
+}
+
 /// At least [`VECTOR`] addresses, looked up in groups of up to `N`. There are as many as answers.
 struct Groups<'a, const N: usize, const S: usize> {
     table: &'a View<'a, LiveMemory>,
     keys: &'a Keys<'a, Ipv6>,
+    mode: Mode,
     out: &'a mut [Option<NextHopId>],
 }
 
@@ -87,18 +117,31 @@ impl<const N: usize, const S: usize> LanesWork for Groups<'_, N, S> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { table, keys, out } = self;
-        let mut arrays = Arrays::new();
-        let mut kernel = Kernel::<L, N, S>::new(lanes, table, keys, &mut arrays);
-        let len = out.len();
-        let mut at = 0;
-        while at < len {
-            // Whole vectors; the last one answers some of the previous addresses again.
-            let vectors = ((len - at) / L::COUNT).clamp(1, N / L::COUNT);
-            let count = vectors * L::COUNT;
-            let start = at.min(len - count);
-            kernel.group(start, &mut out[start..][..count]);
-            at = start + count;
+        let Self { table, keys, mode, out } = self;
+        if L::COUNT == VECTOR || mode != Mode::Auto {
+            let mut arrays = Arrays::new();
+            let mut kernel = Kernel::<L, N, S>::new(lanes, table, keys, &mut arrays);
+            return groups::<L, N>(out, |start, out| kernel.group(start, out));
         }
+        let mut flight = Flight::<L, N, S>::new(lanes, table, keys);
+        groups::<L, N>(out, |start, out| flight.group(start, out));
+    }
+}
+
+/// Calls `group` for the answers of each group, and the number of the first.
+#[inline(always)]
+fn groups<L: Lanes, const N: usize>(
+    out: &mut [Option<NextHopId>],
+    mut group: impl FnMut(usize, &mut [Option<NextHopId>]),
+) {
+    let len = out.len();
+    let mut at = 0;
+    while at < len {
+        // Whole vectors; the last one answers some of the previous addresses again.
+        let vectors = ((len - at) / L::COUNT).clamp(1, N / L::COUNT);
+        let count = vectors * L::COUNT;
+        let start = at.min(len - count);
+        group(start, &mut out[start..][..count]);
+        at = start + count;
     }
 }
