@@ -4,8 +4,9 @@ use core::hint::select_unpredictable;
 
 use super::super::super::batch::front::{self, HOST, NETWORK, PAIRS};
 use super::super::layout::{CODES, Entry, LINE, MINI, PAGE, RUN, View, word};
-use super::super::lookup::{self, Place, Step};
-use super::kernel::{POSITIONS, prefetch, root};
+use super::super::lookup;
+use super::Group;
+use super::kernel::{POSITIONS, Rounds, root, rounds};
 use crate::engine::kit::{KeyLayout, Keys};
 use crate::mem::LiveMemory;
 use crate::net::{Ipv6, NextHopId};
@@ -23,34 +24,16 @@ pub(super) struct Flight<'a, L, const N: usize, const S: usize> {
     upper: [u64; N],
     entry: [u32; N],
     /// Those at each kind of entry.
-    lists: [[u8; N]; KINDS],
+    lists: [[u32; N]; KINDS],
 }
 
 /// Answers, codes, minis, lines, rare entries.
 const KINDS: usize = 5;
 const RARE: usize = KINDS - 1;
 
-impl<'a, L: Lanes, const N: usize, const S: usize> Flight<'a, L, N, S> {
+impl<L: Lanes, const N: usize, const S: usize> Group for Flight<'_, L, N, S> {
     #[inline(always)]
-    pub fn new(lanes: L, table: &'a View<'a, LiveMemory>, keys: &'a Keys<'a, Ipv6>) -> Self {
-        const { assert!(L::COUNT <= N && N <= POSITIONS.len() && N + L::COUNT <= S) };
-        Self {
-            lanes,
-            table,
-            keys,
-            position: [0; S],
-            upper: [0; N],
-            entry: [0; N],
-            lists: [[0; N]; KINDS],
-        }
-    }
-
-    /// Answers the addresses from `start` on: whole vectors, at most `N` addresses.
-    ///
-    /// # Panics
-    /// When there are fewer addresses than answers.
-    #[inline(always)]
-    pub fn group(&mut self, start: usize, out: &mut [Option<NextHopId>]) {
+    fn group(&mut self, start: usize, out: &mut [Option<NextHopId>]) {
         let vectors = out.len() / L::COUNT;
         assert!(vectors <= N / L::COUNT && self.keys.len() - start >= out.len());
         let from = self.keys.as_ptr().wrapping_add(start * size_of::<u128>());
@@ -69,6 +52,22 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Flight<'a, L, N, S> {
             if counts[RARE] > 0 {
                 self.rounds(start, counts[RARE], out);
             }
+        }
+    }
+}
+
+impl<'a, L: Lanes, const N: usize, const S: usize> Flight<'a, L, N, S> {
+    #[inline(always)]
+    pub fn new(lanes: L, table: &'a View<'a, LiveMemory>, keys: &'a Keys<'a, Ipv6>) -> Self {
+        const { assert!(L::COUNT <= N && N <= POSITIONS.len() && N + L::COUNT <= S) };
+        Self {
+            lanes,
+            table,
+            keys,
+            position: [0; S],
+            upper: [0; N],
+            entry: [0; N],
+            lists: [[0; N]; KINDS],
         }
     }
 
@@ -126,7 +125,7 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Flight<'a, L, N, S> {
                 + usize::from(*entry >= MINI)
                 + usize::from(*entry >= LINE)
                 + usize::from(is_rare);
-            self.lists[kind][counts[kind]] = i as u8;
+            self.lists[kind][counts[kind]] = i as u32;
             counts[kind] += 1;
         }
         counts
@@ -137,49 +136,28 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Flight<'a, L, N, S> {
     fn leaves(&mut self, counts: [usize; KINDS], out: &mut [Option<NextHopId>]) {
         let (table, lanes) = (*self.table, self.lanes);
         let Self { position, upper, entry, lists, .. } = self;
-        let mut each = |kind: usize, hop: &dyn Fn(Entry, u64) -> u32| {
-            for i in &lists[kind][..counts[kind]] {
-                let i = usize::from(*i);
-                out[position[i] as usize] = NextHopId::new(hop(Entry(entry[i]), upper[i]));
-            }
-        };
-        each(0, &|entry, _| entry.0);
-        each(1, &|entry, word| lookup::hop(table, lookup::code(table, entry.index(word))));
-        each(2, &|entry, word| lookup::hop(table, lookup::mini(table, entry, word)));
-        each(3, &|entry, word| lookup::hop(table, lookup::line(lanes, table, entry, word)));
+        macro_rules! each {
+            ($kind:literal, $hop:expr) => {
+                for i in &lists[$kind][..counts[$kind]] {
+                    let i = *i as usize;
+                    let hop = $hop(Entry(entry[i]), upper[i]);
+                    out[position[i] as usize] = NextHopId::new(hop);
+                }
+            };
+        }
+        each!(0, |entry: Entry, _| entry.0);
+        each!(1, |entry: Entry, word| lookup::hop(table, lookup::code(table, entry.index(word))));
+        each!(2, |entry, word| lookup::hop(table, lookup::mini(table, entry, word)));
+        each!(3, |entry, word| lookup::hop(table, lookup::line(lanes, table, entry, word)));
     }
 
-    /// Makes one step of every rare address after the other, and prefetches its next target, until
-    /// all have arrived.
+    /// Takes the addresses at rare entries to their answers.
     #[inline(always)]
-    fn rounds(&mut self, start: usize, mut left: usize, out: &mut [Option<NextHopId>]) {
-        let (lanes, table, keys) = (self.lanes, *self.table, *self.keys);
+    fn rounds(&mut self, start: usize, count: usize, out: &mut [Option<NextHopId>]) {
+        let (lanes, table, keys) = (self.lanes, self.table, self.keys);
         let Self { position, entry, lists, .. } = self;
-        let rare = &mut lists[RARE];
-        for i in &rare[..left] {
-            let i = usize::from(*i);
-            let at = Place { entry: Entry(entry[i]), is_lower: false };
-            prefetch(table, at, keys.get(start + position[i] as usize));
-        }
-        while left > 0 {
-            let all = left;
-            left = 0;
-            for listed in 0..all {
-                // Positions are less than 128: the top bit says which half an entry compares.
-                let (i, is_lower) = (usize::from(rare[listed] & 127), rare[listed] >= 128);
-                let addr = keys.get(start + position[i] as usize);
-                let at = Place { entry: Entry(entry[i]), is_lower };
-                match lookup::step(lanes, table, at, addr) {
-                    Step::Hop(hop) => out[position[i] as usize] = NextHopId::new(hop),
-                    Step::Entry(next) => {
-                        prefetch(table, next, addr);
-                        entry[i] = next.entry.0;
-                        rare[left] = i as u8 | u8::from(next.is_lower) << 7;
-                        left += 1;
-                    }
-                }
-            }
-        }
+        let rare = &mut lists[RARE][..count];
+        rounds(Rounds { lanes, table, keys, start, position, entry, rare, out });
     }
 }
 

@@ -1,43 +1,51 @@
-//! The kernel: blocks of some vectors through root, pages and leaves; then lists of addresses.
+//! The kernel in vectors: the root; the addresses that it does not answer, one after the other, through
+//! pages, codes and minis; then lists of addresses.
 
 use super::super::super::batch::front::{self, HOST, NETWORK, PAIRS};
 use super::super::layout::{
-    CODES, Entry, LINE, MINI, PAGE, PLACE, RUN, View, home, word as half_of_addr,
+    CODES, Entry, FORK, LINE, LOWER, MINI, PAGE, PLACE, RUN, View, home, word as half_of_addr,
 };
 use super::super::leaf::{LINE_WORDS, MINI_WORDS, all_ones};
 use super::super::lookup::{self, Place, Step};
+use super::Group;
 use crate::engine::kit::{KeyLayout, Keys};
 use crate::mem::LiveMemory;
 use crate::net::{Ipv6, NextHopId};
 use crate::simd::lanes::Lanes;
-use crate::simd::prefetch_bytes;
+use crate::simd::{Work, prefetch_bytes};
 
 /// The lookups of groups of up to `N` addresses.
+///
+/// The arrays are behind a reference, so that the other fields stay in registers.
 pub(super) struct Kernel<'a, L: Lanes, const N: usize, const S: usize> {
     lanes: L,
     table: &'a View<'a, LiveMemory>,
     keys: &'a Keys<'a, Ipv6>,
-    arrays: &'a mut Arrays<N, S>,
+    arrays: &'a mut Arrays<S>,
 }
 
-/// What a kernel knows of each address of a group. Lists have `S` words: space for a vector after the
-/// last address.
-pub(super) struct Arrays<const N: usize, const S: usize> {
-    /// The entry that each address has reached.
-    entry: [u32; N],
-    /// The word of each address without the bits that its entry drops.
-    word: [u32; N],
-    /// The addresses in a line: positions in the group.
+/// The addresses of a group that the root does not answer. There is space for some vectors after the
+/// last one.
+pub(super) struct Arrays<const S: usize> {
+    /// Their positions in the group.
+    position: [u32; S],
+    /// The two words of their upper halves.
+    high: [u32; S],
+    low: [u32; S],
+    /// The entries that they have reached.
+    entry: [u32; S],
+    /// Those in a line: their indices in these arrays, and the upper half that the line compares.
     lines: [u32; S],
-    /// The addresses at rare entries.
+    word: [u32; S],
+    /// Those at rare entries: their indices.
     rare: [u32; S],
-    counts: [usize; 2],
 }
 
-impl<const N: usize, const S: usize> Arrays<N, S> {
+impl<const S: usize> Arrays<S> {
     #[inline(always)]
     pub fn new() -> Self {
-        Self { entry: [0; N], word: [0; N], lines: [0; S], rare: [0; S], counts: [0; 2] }
+        let none = [0; S];
+        Self { position: none, high: none, low: none, entry: none, lines: none, word: none, rare: none }
     }
 }
 
@@ -52,103 +60,127 @@ pub(super) static POSITIONS: [u32; 128] = {
     positions
 };
 
-/// The vectors of a block: the two words of the upper half, and the entries reached.
+/// The two words of the upper halves of some addresses, and the entries reached.
+#[derive(Clone, Copy)]
 struct Lane<V> {
     words: [V; 2],
     entry: V,
 }
 
+impl<L: Lanes, const N: usize, const S: usize> Group for Kernel<'_, L, N, S> {
+    #[inline(always)]
+    fn group(&mut self, start: usize, out: &mut [Option<NextHopId>]) {
+        let vectors = out.len() / L::COUNT;
+        assert!(vectors <= N / L::COUNT && self.keys.len() - start >= out.len());
+        let from = self.keys.as_ptr().wrapping_add(start * size_of::<u128>());
+        let count = match self.keys.layout() {
+            // SAFETY: as many addresses as answers follow `from` (checked above).
+            KeyLayout::Host => unsafe { self.roots::<HOST>(from, out) },
+            // SAFETY: as many addresses as answers follow `from` (checked above).
+            KeyLayout::U64Pairs => unsafe { self.roots::<PAIRS>(from, out) },
+            // SAFETY: as many addresses as answers follow `from` (checked above).
+            KeyLayout::Network => unsafe { self.roots::<NETWORK>(from, out) },
+        };
+        if count == 0 {
+            return;
+        }
+        // The lanes of the last vector that have no address are at answers.
+        let none = self.lanes.splat(0);
+        store(self.lanes, &mut self.arrays.entry, count, none);
+        let (mut in_lines, mut rare, mut at) = (0, 0, 0);
+        while at < count {
+            let left = (count - at).div_ceil(L::COUNT);
+            match (left, L::COUNT) {
+                (4.., 16) => self.block::<4>(at, &mut in_lines, &mut rare),
+                (2.., 8) => self.block::<2>(at, &mut in_lines, &mut rare),
+                _ => self.block::<1>(at, &mut in_lines, &mut rare),
+            }
+            at += L::COUNT * if left >= Self::VECTORS { Self::VECTORS } else { 1 };
+        }
+        let Arrays { position, entry, .. } = &*self.arrays;
+        for (position, raw) in position[..count].iter().zip(entry) {
+            out[*position as usize] = NextHopId::new(*raw);
+        }
+        self.lines(in_lines, out);
+        if rare > 0 {
+            self.rounds(start, rare, out);
+        }
+    }
+}
+
 impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
+    /// Vectors in a block.
+    const VECTORS: usize = if L::COUNT == 16 { 4 } else { 2 };
+
     #[inline(always)]
     pub fn new(
         lanes: L,
         table: &'a View<'a, LiveMemory>,
         keys: &'a Keys<'a, Ipv6>,
-        arrays: &'a mut Arrays<N, S>,
+        arrays: &'a mut Arrays<S>,
     ) -> Self {
-        const { assert!(L::COUNT <= N && N <= POSITIONS.len() && N + L::COUNT <= S) };
+        const { assert!(L::COUNT <= N && N <= POSITIONS.len() && N + 64 <= S) };
+        const { assert!(Self::VECTORS * L::COUNT <= 64) };
         Self { lanes, table, keys, arrays }
     }
 
-    /// Answers the addresses from `start` on: whole vectors, at most `N` addresses.
+    /// Reads the root's entries into the answers, and lists those that are none.
     ///
-    /// # Panics
-    /// When there are fewer addresses than answers.
-    #[inline(always)]
-    pub fn group(&mut self, start: usize, out: &mut [Option<NextHopId>]) {
-        let vectors = out.len() / L::COUNT;
-        assert!(vectors <= N / L::COUNT && self.keys.len() - start >= out.len());
-        let from = self.keys.as_ptr().wrapping_add(start * size_of::<u128>());
-        self.arrays.counts = [0; 2];
-        match self.keys.layout() {
-            // SAFETY: as many addresses as answers follow `from` (checked above).
-            KeyLayout::Host => unsafe { self.blocks::<HOST>(from, out) },
-            // SAFETY: as many addresses as answers follow `from` (checked above).
-            KeyLayout::U64Pairs => unsafe { self.blocks::<PAIRS>(from, out) },
-            // SAFETY: as many addresses as answers follow `from` (checked above).
-            KeyLayout::Network => unsafe { self.blocks::<NETWORK>(from, out) },
-        }
-        self.lines(out);
-        if self.arrays.counts[1] > 0 {
-            self.rounds(start, out);
-        }
-    }
-
     /// # Safety
     /// `from` has as many readable addresses as there are answers, in the layout `IN`.
     #[inline(always)]
-    unsafe fn blocks<const IN: u8>(&mut self, from: *const u8, out: &mut [Option<NextHopId>]) {
-        const VECTORS: usize = 4;
-        let vectors = out.len() / L::COUNT;
-        let mut v = 0;
-        while v + VECTORS <= vectors {
-            // SAFETY: the vectors are some of those that the caller promises.
-            unsafe { self.block::<IN, VECTORS>(from, v, out) };
-            v += VECTORS;
-        }
-        while v < vectors {
-            // SAFETY: the vector is one of those that the caller promises.
-            unsafe { self.block::<IN, 1>(from, v, out) };
-            v += 1;
-        }
-    }
-
-    /// Answers `V` vectors of addresses, or adds them to the lists.
-    ///
-    /// # Safety
-    /// The addresses of the vectors from `first` on are readable, in the layout `IN`.
-    #[inline(always)]
-    unsafe fn block<const IN: u8, const V: usize>(
+    unsafe fn roots<const IN: u8>(
         &mut self,
         from: *const u8,
-        first: usize,
         out: &mut [Option<NextHopId>],
-    ) {
+    ) -> usize {
         let l = self.lanes;
-        let mut lanes: [Lane<L::V>; V] = core::array::from_fn(|v| {
-            front::prefetch_keys::<L, Ipv6>(from, first + v);
-            // SAFETY: the vector is one of those that the caller promises.
-            let words = unsafe { front::half::<L, Ipv6, IN>(l, from, first + v, 0) };
-            Lane { entry: self.root(words), words }
-        });
-        let mut union = l.splat(0);
-        lanes.iter().for_each(|lane| union = l.or(union, lane.entry));
-        if l.union(union) >= CODES {
-            for _ in 0..self.table.fixed.steps {
-                lanes.iter_mut().for_each(|lane| self.page(lane));
+        let mut count = 0;
+        for (v, out) in out.chunks_exact_mut(L::COUNT).enumerate() {
+            front::prefetch_keys::<L, Ipv6>(from, v);
+            // SAFETY: vector `v` is one of those that the caller promises.
+            let words = unsafe { front::half::<L, Ipv6, IN>(l, from, v, 0) };
+            let entry = l.in_order(root(l, *self.table, words));
+            l.answer(entry, out);
+            // The top bits of an answer are zero.
+            let is_other = l.negative(l.or(entry, l.add(entry, entry)));
+            if !l.any(is_other) {
+                continue;
             }
-            self.leaves(&mut lanes);
-            self.list(&lanes, first);
+            // SAFETY: the slice has a vector's words.
+            let at = unsafe { l.load(POSITIONS[v * L::COUNT..][..L::COUNT].as_ptr().cast()) };
+            let Arrays { position, high, low, entry: entries, .. } = &mut *self.arrays;
+            l.store_chosen(is_other, l.in_order(words[0]), &mut high[count..]);
+            l.store_chosen(is_other, l.in_order(words[1]), &mut low[count..]);
+            l.store_chosen(is_other, entry, &mut entries[count..]);
+            count += l.store_chosen(is_other, at, &mut position[count..]);
         }
-        for (v, lane) in lanes.iter().enumerate() {
-            l.answer(l.in_order(lane.entry), &mut out[(first + v) * L::COUNT..]);
-        }
+        count
     }
 
-    /// Reads the root's entries.
+    /// Replaces the entries of `V` vectors of listed addresses with next hops, or lists them again.
+    ///
+    /// Loops, not closures: a closure that is not inlined is compiled without the vectors.
     #[inline(always)]
-    fn root(&self, words: [L::V; 2]) -> L::V {
-        root(self.lanes, *self.table, words)
+    fn block<const V: usize>(&mut self, first: usize, in_lines: &mut usize, rare: &mut usize) {
+        let l = self.lanes;
+        let none = Lane { words: [l.splat(0); 2], entry: l.splat(0) };
+        let mut lanes = [none; V];
+        for (v, lane) in lanes.iter_mut().enumerate() {
+            let at = first + v * L::COUNT;
+            lane.words = [load(l, &self.arrays.high, at), load(l, &self.arrays.low, at)];
+            lane.entry = load(l, &self.arrays.entry, at);
+        }
+        for _ in 0..self.table.fixed.steps {
+            for lane in &mut lanes {
+                self.page(lane);
+            }
+        }
+        self.leaves(&mut lanes);
+        self.list(&lanes, first, in_lines, rare);
+        for (v, lane) in lanes.iter().enumerate() {
+            store(l, &mut self.arrays.entry, first + v * L::COUNT, lane.entry);
+        }
     }
 
     /// The low 32 bits of the upper half without the bits that an entry drops.
@@ -187,11 +219,11 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
     fn leaves<const V: usize>(&mut self, lanes: &mut [Lane<L::V>; V]) {
         let l = self.lanes;
         let (log2, codes) = (self.table.fixed.log2, self.table.codes.as_ptr());
-        let is_mini = |entry| l.less(l.splat(MINI - 1), entry);
+        let last_code = l.splat(MINI - 1);
         let mut minis = false;
         for lane in &mut *lanes {
             let of_codes = l.both(l.less(l.splat(CODES - 1), lane.entry), l.less(lane.entry, l.splat(MINI)));
-            minis |= l.any(is_mini(lane.entry));
+            minis |= l.any(l.less(last_code, lane.entry));
             if !l.any(of_codes) {
                 continue;
             }
@@ -211,7 +243,7 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
         }
         if minis {
             for lane in lanes {
-                let chosen = is_mini(lane.entry);
+                let chosen = l.less(last_code, lane.entry);
                 let code = self.mini(lane, chosen);
                 lane.entry = l.select(chosen, self.hops(code, chosen), lane.entry);
             }
@@ -250,84 +282,131 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
         unsafe { l.gather_published(self.table.hops.as_ptr(), code) }
     }
 
-    /// Adds the lanes that have no next hop yet to the lists.
+    /// Lists the lanes that have no next hop yet.
     #[inline(always)]
-    fn list<const V: usize>(&mut self, lanes: &[Lane<L::V>; V], first: usize) {
+    fn list<const V: usize>(
+        &mut self,
+        lanes: &[Lane<L::V>; V],
+        first: usize,
+        in_lines: &mut usize,
+        rare: &mut usize,
+    ) {
         let l = self.lanes;
         let mut union = l.splat(0);
-        lanes.iter().for_each(|lane| union = l.or(union, lane.entry));
+        for lane in lanes {
+            union = l.or(union, lane.entry);
+        }
         if l.union(union) < LINE {
             return;
         }
         for (v, lane) in lanes.iter().enumerate() {
-            let at = (first + v) * L::COUNT;
-            let word = l.in_order(self.word(lane));
-            let entry = l.in_order(lane.entry);
-            let in_line = l.less(entry, l.splat(RUN));
+            let at = first + v * L::COUNT;
+            let (entry, word) = (lane.entry, self.word(lane));
+            // SAFETY: the slice has a vector's words.
+            let indices = unsafe { l.load(POSITIONS[at..][..L::COUNT].as_ptr().cast()) };
+            let is_line = l.less(entry, l.splat(RUN));
             let is_rare = l.both(l.negative(entry), l.less(l.splat(RUN - 1), entry));
-            // SAFETY: the slice has a vector's words.
-            unsafe { l.store(self.arrays.word[at..][..L::COUNT].as_mut_ptr(), word) };
-            // SAFETY: the slice has a vector's words.
-            unsafe { l.store(self.arrays.entry[at..][..L::COUNT].as_mut_ptr(), entry) };
-            // SAFETY: the slice has a vector's words.
-            let positions = unsafe { l.load(POSITIONS[at..][..L::COUNT].as_ptr().cast()) };
-            let Arrays { lines, rare, counts, .. } = &mut *self.arrays;
-            counts[0] += l.store_chosen(in_line, positions, &mut lines[counts[0]..]);
-            counts[1] += l.store_chosen(is_rare, positions, &mut rare[counts[1]..]);
+            let arrays = &mut *self.arrays;
+            l.store_chosen(is_line, word, &mut arrays.word[*in_lines..]);
+            *in_lines += l.store_chosen(is_line, indices, &mut arrays.lines[*in_lines..]);
+            *rare += l.store_chosen(is_rare, indices, &mut arrays.rare[*rare..]);
         }
     }
 
     /// Reads the lines of the addresses in the list.
     #[inline(always)]
-    fn lines(&mut self, out: &mut [Option<NextHopId>]) {
+    fn lines(&mut self, count: usize, out: &mut [Option<NextHopId>]) {
         let table = *self.table;
-        let Arrays { entry, word, lines, counts, .. } = &*self.arrays;
-        let lines = &lines[..counts[0]];
-        for position in lines {
-            let place = Entry(entry[*position as usize]).place();
+        let Arrays { position, entry, lines, word, .. } = &*self.arrays;
+        for i in &lines[..count] {
+            let place = Entry(entry[*i as usize]).place();
             prefetch_bytes(table.lines.as_ptr().wrapping_add(LINE_WORDS * place as usize).cast());
         }
-        for position in lines {
-            let i = *position as usize;
-            let code = lookup::line_at(self.lanes, table, Entry(entry[i]).place(), word[i] as u16);
-            out[i] = NextHopId::new(lookup::hop(table, code));
+        for (i, word) in lines[..count].iter().zip(word) {
+            let i = *i as usize;
+            let code = lookup::line_at(self.lanes, table, Entry(entry[i]).place(), *word as u16);
+            out[position[i] as usize] = NextHopId::new(lookup::hop(table, code));
         }
     }
 
-    /// Makes one step of every rare address after the other, and prefetches its next target, until
-    /// all have arrived.
+    /// Takes the addresses at rare entries to their answers.
     #[inline(always)]
-    fn rounds(&mut self, start: usize, out: &mut [Option<NextHopId>]) {
-        let (lanes, table, keys) = (self.lanes, *self.table, *self.keys);
-        let Arrays { entry, rare, counts, .. } = &mut *self.arrays;
-        let mut left = counts[1];
-        for position in &rare[..left] {
-            let at = Place { entry: Entry(entry[*position as usize]), is_lower: false };
-            prefetch(table, at, keys.get(start + *position as usize));
+    fn rounds(&mut self, start: usize, count: usize, out: &mut [Option<NextHopId>]) {
+        let (lanes, table, keys) = (self.lanes, self.table, self.keys);
+        let Arrays { position, entry, rare, .. } = &mut *self.arrays;
+        rounds(Rounds { lanes, table, keys, start, position, entry, rare: &mut rare[..count], out });
+    }
+}
+
+/// Addresses of a group at rare entries.
+pub(super) struct Rounds<'a, L> {
+    pub lanes: L,
+    pub table: &'a View<'a, LiveMemory>,
+    pub keys: &'a Keys<'a, Ipv6>,
+    /// The first address of the group.
+    pub start: usize,
+    /// The positions of addresses in the group, and their entries.
+    pub position: &'a [u32],
+    pub entry: &'a mut [u32],
+    /// The indices of the rare ones among these.
+    pub rare: &'a mut [u32],
+    pub out: &'a mut [Option<NextHopId>],
+}
+
+/// Makes one step of every rare address after the other, and prefetches its next target, until all
+/// have arrived. Not inlined, so that the usual kernel is small.
+#[inline(never)]
+pub(super) fn rounds<L: Lanes>(rounds: Rounds<'_, L>) {
+    rounds.lanes.run(rounds);
+}
+
+impl<L: Lanes> Work for Rounds<'_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        const IS_LOWER: u32 = 1 << 31;
+        let Self { lanes, table, keys, start, position, entry, rare, out } = self;
+        let table = *table;
+        let addr = |i: usize| keys.get(start + position[i] as usize);
+        for i in rare.iter() {
+            let i = *i as usize;
+            prefetch(table, Place { entry: Entry(entry[i]), is_lower: false }, addr(i));
         }
+        let mut left = rare.len();
         while left > 0 {
             let all = left;
             left = 0;
-            for i in 0..all {
-                let position = rare[i] as usize;
-                let i = position % N;
-                let addr = keys.get(start + i);
-                let at = Place { entry: Entry(entry[i]), is_lower: position >= N };
-                match lookup::step(lanes, table, at, addr) {
-                    Step::Hop(hop) => out[i] = NextHopId::new(hop),
-                    Step::Entry(next) if next.entry.0 < CODES => {
-                        out[i] = NextHopId::new(next.entry.0);
-                    }
+            for listed in 0..all {
+                let (i, is_lower) = ((rare[listed] & !IS_LOWER) as usize, rare[listed] >= IS_LOWER);
+                let at = Place { entry: Entry(entry[i]), is_lower };
+                match lookup::step(lanes, table, at, addr(i)) {
+                    Step::Hop(hop) => out[position[i] as usize] = NextHopId::new(hop),
                     Step::Entry(next) => {
-                        prefetch(table, next, addr);
+                        prefetch(table, next, addr(i));
                         entry[i] = next.entry.0;
-                        rare[left] = (i + if next.is_lower { N } else { 0 }) as u32;
+                        rare[left] = i as u32 | if next.is_lower { IS_LOWER } else { 0 };
                         left += 1;
                     }
                 }
             }
         }
     }
+}
+
+/// Stores a vector in an array.
+#[inline(always)]
+fn store<L: Lanes, const S: usize>(l: L, array: &mut [u32; S], at: usize, vector: L::V) {
+    let words = &mut array[at..][..L::COUNT];
+    // SAFETY: the slice has a vector's words.
+    unsafe { l.store(words.as_mut_ptr(), vector) };
+}
+
+/// Loads a vector of an array.
+#[inline(always)]
+fn load<L: Lanes, const S: usize>(l: L, array: &[u32; S], at: usize) -> L::V {
+    // SAFETY: the slice has a vector's words.
+    unsafe { l.load(array[at..][..L::COUNT].as_ptr().cast()) }
 }
 
 /// Reads the root's entries.
@@ -352,9 +431,9 @@ pub(super) fn root<L: Lanes>(
     unsafe { l.gather_published(table.root.as_ptr(), l.min(index, last)) }
 }
 
-/// Prefetches the target of an entry other than an answer.
+/// Prefetches the target of an entry.
 #[inline(always)]
-pub(super) fn prefetch(table: View<'_, LiveMemory>, at: Place, addr: u128) {
+fn prefetch(table: View<'_, LiveMemory>, at: Place, addr: u128) {
     let Place { entry, is_lower } = at;
     let word = half_of_addr(addr, is_lower);
     let line = |number: u32| {
@@ -362,8 +441,8 @@ pub(super) fn prefetch(table: View<'_, LiveMemory>, at: Place, addr: u128) {
     };
     prefetch_bytes(match entry.0 {
         PAGE.. => table.pages.as_ptr().wrapping_add(entry.index(word) as usize).cast(),
-        super::super::layout::FORK.. => line(entry.place()),
-        super::super::layout::LOWER.. => {
+        FORK.. => line(entry.place()),
+        LOWER.. => {
             table.pages.as_ptr().wrapping_add(entry.place() as usize).cast()
         }
         RUN.. => line(entry.place() + home(entry.log2_lines(), addr as u64)),

@@ -1,14 +1,12 @@
-//! Batches: addresses in vectors through the root and the usual pages, level by level, some vectors at
-//! a time. Their gathers do not depend on each other, so that the core overlaps them.
+//! Batches: the root in vectors; then the addresses that it does not answer, one after the other, so
+//! that random addresses take no more steps.
 //!
-//! Codes and minis are gathered too. The addresses whose entries lead to lines become a list: all
-//! lines are prefetched, then ranked one by one. Those at rare entries go on in rounds of one step
-//! each, with the next target of each prefetched.
-
+//! With vectors these go through the usual pages, codes and minis by gathers, some vectors at a time:
+//! their gathers do not depend on each other, so that the core overlaps them. The addresses whose
+//! entries lead to lines become a list: all lines are prefetched, then ranked one by one. Those at
+//! rare entries go on in rounds of one step each, with the next target of each prefetched.
 //!
-//! Gathers of eight lanes are slower than loads (Zen 3), so with AVX2 and without vectors only the
-//! root is read in vectors; the addresses that it does not answer go through all steps in loops of
-//! independent loads.
+//! Without vectors all steps are loops of independent loads.
 
 mod flight;
 mod kernel;
@@ -20,7 +18,7 @@ use super::lookup;
 use crate::engine::kit::Keys;
 use crate::mem::{LiveMemory, Memory};
 use crate::net::{Ipv6, NextHopId};
-use crate::simd::Simd;
+use crate::simd::{Level, Simd};
 use crate::simd::lanes::{Lanes, LanesWork};
 
 /// Addresses in a group.
@@ -51,7 +49,8 @@ pub(super) fn lookup_batch<M: Memory>(
     keys: Keys<'_, Ipv6>,
     out: &mut [Option<NextHopId>],
 ) {
-    lookup_batch_by(table.shared(), simd, keys, Mode::Auto, out);
+    let mode = if simd.level() >= Level::Avx2 { Mode::Vectors } else { Mode::Loads };
+    lookup_batch_by(table.shared(), simd, keys, mode, out);
 }
 
 /// Does the same with a kernel.
@@ -65,13 +64,13 @@ pub(super) fn lookup_batch_by(
     let (table, keys) = (&table, &keys);
     match out.len() {
         0..VECTOR => simd.run_in_lanes(Each { table, keys, out }),
-        VECTOR..=SMALL => simd.run_in_lanes(Groups::<SMALL_GROUP, { SMALL_GROUP + VECTOR }> {
+        VECTOR..=SMALL => simd.run_in_lanes(Groups::<SMALL_GROUP, { SMALL_GROUP + 64 }> {
             table,
             keys,
             mode,
             out,
         }),
-        _ => simd.run_in_lanes(Groups::<GROUP, { GROUP + VECTOR }> { table, keys, mode, out }),
+        _ => simd.run_in_lanes(Groups::<GROUP, { GROUP + 64 }> { table, keys, mode, out }),
     }
 }
 
@@ -97,11 +96,10 @@ impl<M: Memory> LanesWork for Each<'_, M> {
 /// The kernel of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mode {
-    /// All steps in vectors where they have 16 lanes, else the root alone.
-    Auto,
     /// All steps in vectors.
-    #[cfg(test)]
     Vectors,
+    /// The root in vectors, the rest in loops of loads.
+    Loads,
 }
 
 /// At least [`VECTOR`] addresses, looked up in groups of up to `N`. There are as many as answers.
@@ -118,22 +116,27 @@ impl<const N: usize, const S: usize> LanesWork for Groups<'_, N, S> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         let Self { table, keys, mode, out } = self;
-        if L::COUNT == VECTOR || mode != Mode::Auto {
+        if mode == Mode::Vectors {
             let mut arrays = Arrays::new();
-            let mut kernel = Kernel::<L, N, S>::new(lanes, table, keys, &mut arrays);
-            return groups::<L, N>(out, |start, out| kernel.group(start, out));
+            groups::<L, _, N>(Kernel::<L, N, S>::new(lanes, table, keys, &mut arrays), out);
+        } else {
+            groups::<L, _, N>(Flight::<L, N, S>::new(lanes, table, keys), out);
         }
-        let mut flight = Flight::<L, N, S>::new(lanes, table, keys);
-        groups::<L, N>(out, |start, out| flight.group(start, out));
     }
 }
 
-/// Calls `group` for the answers of each group, and the number of the first.
+/// A kernel for groups. No closure: one that is not inlined is compiled without the vectors.
+trait Group {
+    /// Answers the addresses from `start` on: whole vectors, as many as fit into the kernel's arrays.
+    ///
+    /// # Panics
+    /// When there are fewer addresses than answers.
+    fn group(&mut self, start: usize, out: &mut [Option<NextHopId>]);
+}
+
+/// Answers all addresses in groups of up to `N`.
 #[inline(always)]
-fn groups<L: Lanes, const N: usize>(
-    out: &mut [Option<NextHopId>],
-    mut group: impl FnMut(usize, &mut [Option<NextHopId>]),
-) {
+fn groups<L: Lanes, G: Group, const N: usize>(mut kernel: G, out: &mut [Option<NextHopId>]) {
     let len = out.len();
     let mut at = 0;
     while at < len {
@@ -141,7 +144,7 @@ fn groups<L: Lanes, const N: usize>(
         let vectors = ((len - at) / L::COUNT).clamp(1, N / L::COUNT);
         let count = vectors * L::COUNT;
         let start = at.min(len - count);
-        group(start, &mut out[start..][..count]);
+        kernel.group(start, &mut out[start..][..count]);
         at = start + count;
     }
 }
