@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::any::Any;
 
 #[cfg(feature = "folio")]
-use super::folio::{self, Byte, Coded, Lines, identity};
+use super::folio::{self, Byte, Coded, Lines, identity, v6};
 use super::kit::image::{ArrayName, DamagedImage, LentArrays};
 #[cfg(feature = "folio")]
 use super::kit::image::{Image, ImageArray};
@@ -68,7 +68,7 @@ impl<F: Family> EngineVisitor<F> for TakeImage {
             any.downcast_ref::<I>().map(owned)
         }
         let any: &dyn Any = &engine;
-        let mut found = of::<identity::Pages>(any);
+        let mut found = of::<identity::Pages>(any).or_else(|| of::<v6::Folio6>(any));
         for lines in [of::<Lines<Byte>>, of::<Lines<Coded>>, of::<Lines<u16>>, of::<Lines<u32>>] {
             found = found.or_else(|| lines(any));
         }
@@ -127,6 +127,9 @@ impl Images for Ipv6 {
         fn lines<C: folio::Code>(form: &[u8], arrays: &LentArrays<'_>) -> Option<Over<Ipv6>> {
             let lines = || -> Over<Ipv6> { Ok(Arc::new(Lines::<C>::over(arrays)?)) };
             (form == Lines::<C>::FORM.as_bytes()).then(lines)
+        }
+        if form == v6::Folio6::FORM.as_bytes() {
+            return Some(v6::Folio6::over(arrays).map(|table| Arc::new(table) as _));
         }
         let mut forms = [lines::<Byte>, lines::<Coded>, lines::<u16>, lines::<u32>].into_iter();
         forms.find_map(|lines| lines(form, arrays))

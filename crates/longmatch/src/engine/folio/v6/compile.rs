@@ -357,7 +357,7 @@ pub(super) fn compile(rib: &Rib<Ipv6>, config: &Config) -> Result<Folio6, Compil
     let codes = Codes::choose(lowest, &starts, config.form());
     let (base, shift, last) = root(lowest, &starts);
     let step = if starts.len() > FINE { 4 } else { 2 };
-    let plan = Plan::new(&codes, lowest, &starts, 64 - shift, step, Costs::DEFAULT);
+    let plan = Plan::new(&codes, lowest, &starts, 64 - shift, Some(step), Costs::DEFAULT);
     let steps = config.steps().unwrap_or_else(|| steps(&plan));
     let mut store = Store::new(codes.form.log2, [const { Vec::new() }; 3], Vec::new());
     let mut builder = Builder::new(&plan, &mut store);

@@ -160,7 +160,7 @@ pub(super) fn run(log2: u8, hosts: &[(u64, u32)], others: u32) -> alloc::vec::Ve
             at = (at + 1) % count;
         }
         let slot = usize::from(filled[at]);
-        set_host(&mut lines[at], log2, slot, (*host, *code));
+        put_host(&mut lines[at], log2, slot, (*host, *code));
         filled[at] += 1;
     }
     for (line, filled) in lines.iter_mut().zip(&filled) {
@@ -172,7 +172,7 @@ pub(super) fn run(log2: u8, hosts: &[(u64, u32)], others: u32) -> alloc::vec::Ve
     lines.iter().flat_map(|line| words::<LINE_WORDS>(line)).collect()
 }
 
-fn set_host(line: &mut [u8; 64], log2: u8, slot: usize, (host, code): (u64, u32)) {
+fn put_host(line: &mut [u8; 64], log2: u8, slot: usize, (host, code): (u64, u32)) {
     line[8 * slot..][..8].copy_from_slice(&host.to_le_bytes());
     write(line, run_code(log2, slot), log2, code);
 }
@@ -180,4 +180,11 @@ fn set_host(line: &mut [u8; 64], log2: u8, slot: usize, (host, code): (u64, u32)
 /// The lower word in a slot of a run's line.
 pub(super) fn read_host(line: &[u8; 64], slot: usize) -> u64 {
     line[8 * slot..][..8].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+/// Writes a host and its code into a slot of a run's line.
+pub(super) fn set_host(line: &mut [u32], log2: u8, slot: usize, host: (u64, u32)) {
+    let mut content = bytes(line);
+    put_host(&mut content, log2, slot, host);
+    line.copy_from_slice(&words::<LINE_WORDS>(&content));
 }

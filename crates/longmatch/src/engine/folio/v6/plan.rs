@@ -113,16 +113,16 @@ pub(super) fn half_of(bits: u8) -> u8 {
 }
 
 impl<'a> Plan<'a> {
-    /// Plans the blocks of `bits` bits, in lengths `step` apart.
+    /// Plans the blocks of `bits` bits, in lengths `step` apart; leaves alone without a step.
     pub fn new(
         codes: &'a Codes,
         lowest: u32,
         starts: &'a [Start<u128>],
         bits: u8,
-        step: u8,
+        step: Option<u8>,
         costs: Costs,
     ) -> Self {
-        let aligned = |bits: &u8| bits.is_multiple_of(step);
+        let aligned = |bits: &u8| step.is_some_and(|step| bits.is_multiple_of(step));
         let grid = [bits].into_iter().chain((bits + 1..=128).filter(aligned));
         let levels: Vec<Level> =
             grid.map(|bits| Level { bits, subs: Vec::new(), best: Vec::new() }).collect();
@@ -309,6 +309,9 @@ impl<'a> Plan<'a> {
     }
 
     fn fork_cost(&self, level: usize, sub: Sub) -> Option<f32> {
+        if self.levels[level].bits < 64 && self.levels[self.half].bits != 64 {
+            return None;
+        }
         let parts = self.fork(level, sub)?;
         let deep = parts.iter().filter_map(|(_, content)| match content {
             Content::Deep(at) => Some(self.levels[self.half].best[*at as usize][0].cost),

@@ -1,9 +1,13 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::batch::{Mode, lookup_batch_by};
 use super::*;
-use crate::engine::testing::{built, ends, hop, rib};
+use crate::engine::testing::{Test, built, edges_of_ipv6, ends, hop, rib};
 use crate::net::{Bits, Family, Prefix, Route};
+
+mod changes;
+mod damage;
 
 /// Compiles, checks, and looks up both ends of each of the RIB's ranges.
 ///
@@ -23,11 +27,21 @@ fn agree(rib: &Rib<Ipv6>, config: &Config) -> Folio6 {
         let mut out = vec![None; keys.len()];
         table.lookup_each(simd, &keys, &mut out);
         assert!(out == right, "{variant} one by one at {}", simd.level());
-        for size in [1, 8, 21, 32, 33, 150, keys.len()] {
+        for size in [1, 21, 64, 150, keys.len()] {
             for (keys, right) in keys.chunks(size).zip(right.chunks(size)) {
                 let mut out = vec![None; keys.len()];
                 table.lookup_batch_with(simd, keys, &mut out);
                 assert!(out == right, "{variant} at {}, {size}", simd.level());
+            }
+        }
+        for mode in [Mode::Vectors, Mode::Loads] {
+            for size in [16, 37, 256] {
+                for (keys, right) in keys.chunks(size).zip(right.chunks(size)) {
+                    let mut out = vec![None; keys.len()];
+                    let (view, keys) = (table.view().shared(), Keys::host(keys));
+                    lookup_batch_by(view, simd, keys, mode, &mut out);
+                    assert!(out == right, "{variant} at {}, {size}, {mode:?}", simd.level());
+                }
             }
         }
         for keys in [Keys::from(&pairs[..]), Keys::from(&network[..])] {
@@ -100,4 +114,30 @@ fn all_shapes_agree() {
         let table = all_agree(&rib);
         std::println!("{name}: {} {}", Structure::variant(&table), table.memory_usage());
     }
+}
+
+/// D9: both ends of the address space, no routes, and one route for all addresses.
+#[test]
+fn ends_of_the_addresses() {
+    fn variants(rib: &Rib<Ipv6>, test: Test<'_, Ipv6>) {
+        test(&agree(rib, &Config::default()));
+    }
+    edges_of_ipv6(variants);
+    for routes in [&[][..], &[("::/0", 5)], &[("::/0", 5), ("8000::/1", 0x3fff_ffff)]] {
+        all_agree(&rib(routes));
+    }
+    let table = rib(&[("2001:db8::/32", 1 << 30)]);
+    let limit = CompileError::NextHopTooLarge { engine: NAME, id: 1 << 30, limit: (1 << 30) - 1 };
+    assert_eq!(Folio6::compile(&table, &Config::default()).unwrap_err(), limit);
+}
+
+/// The options of a variant make the same variant again.
+#[test]
+fn variants_are_options() {
+    for (_, rib) in shapes() {
+        let variant = Structure::variant(&Folio6::compile(&rib, &Config::default()).unwrap());
+        let again = built(&alloc::format!("folio:{variant}"), &rib).unwrap();
+        assert_eq!(again.variant(), variant);
+    }
+    assert!(built::<Ipv6>("folio:v6:steps=4", &Rib::new()).is_err());
 }
