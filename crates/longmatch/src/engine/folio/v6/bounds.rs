@@ -8,7 +8,7 @@ use hashbrown::HashSet;
 
 use super::super::pieces::Piece;
 use super::compile::{MAX_ROOT, MIN_ROOT, SHARED};
-use super::layout::{Block, Entry, Kind, MAX_STEPS, PLACES, Slices};
+use super::layout::{Block, Entry, Kind, MAX_NEXT_HOP, MAX_STEPS, PLACES, Slices};
 use super::leaf::{LINE_WORDS, MINI_KEYS, MINI_WORDS};
 use super::walk::{CODES, Damage, LINES, MINIS, PAGES, ROOT, Visitor, Walk};
 use crate::engine::kit::image::{ArrayName, DamagedImage};
@@ -43,6 +43,9 @@ pub(super) fn verify(table: Slices<'_>) -> Result<(), DamagedImage> {
     let list = if fixed.is_list { 1 << (8 << fixed.log2) } else { 0 };
     if table.hops.len() != list || fixed.is_list && fixed.log2 > 1 {
         return damaged(HOPS, "has another length than codes");
+    }
+    if table.hops.iter().any(|raw| *raw > MAX_NEXT_HOP) {
+        return damaged(HOPS, "has a next hop that is too large");
     }
     for (array, items) in [
         (PAGES, table.pages.len()),

@@ -12,7 +12,7 @@ use super::layout::{
     run, word,
 };
 use super::leaf::{self, KEYS, LINE_WORDS, MINI_WORDS};
-use super::plan::{Choice, Content, Costs, Plan, Sub, half_of};
+use super::plan::{Choice, Content, Costs, Outline, Plan, Sub, half_of};
 use crate::engine::kit::CompileError;
 use crate::mem::Frozen;
 use crate::net::{Ipv6, Prefix};
@@ -32,7 +32,7 @@ const ROOT_BLOCKS: u64 = 1 << 12;
 pub(super) const MIN_ROOT: u8 = 12;
 pub(super) const MAX_ROOT: u8 = 48;
 /// The most starts of a table whose lengths are planned two bits apart, not four.
-const FINE: usize = 1 << 20;
+const FINE: usize = 1 << 16;
 /// log2 of the bytes that pieces of codes are aligned to.
 const ALIGN: u8 = 6;
 
@@ -337,10 +337,28 @@ fn root(lowest: u32, starts: &[Start<u128>]) -> (u64, u8, u32) {
     (base, shift, blocks as u32)
 }
 
-/// Chooses the number of usual steps.
-fn steps(plan: &Plan<'_>) -> u8 {
-    let cost = |steps: &u8| plan.total(*steps) * (1.0 + 0.25 * f32::from(*steps));
-    (1..=MAX_STEPS).min_by(|a, b| cost(a).total_cmp(&cost(b))).unwrap_or(MAX_STEPS)
+/// Chooses the kinds of leaves and the number of usual steps: the fastest plan that is not too large.
+fn choose(plan: &mut Plan<'_>, config: &Config) -> (&'static str, u8) {
+    /// The bytes of a table that is not too large, and how many times the smallest.
+    const BYTES: f32 = 4e6;
+    const TIMES: f32 = 1.5;
+    let mut all = Vec::new();
+    for (name, costs) in Costs::ALL {
+        if config.leaves.is_some_and(|leaves| leaves != name) {
+            continue;
+        }
+        plan.choose_all(costs);
+        let steps = (1..=MAX_STEPS).filter(|steps| config.steps().is_none_or(|it| it == *steps));
+        all.extend(steps.map(|steps| (name, costs, steps, plan.outline(steps))));
+    }
+    let least = all.iter().map(|it| it.3.bytes).fold(f32::MAX, f32::min);
+    let fits = |outline: &Outline| outline.bytes <= BYTES.max(TIMES * least);
+    let time = |it: &&(&'static str, Costs, u8, Outline)| it.3.time(it.2);
+    let fitting = all.iter().filter(|it| fits(&it.3));
+    let best = fitting.min_by(|a, b| time(a).total_cmp(&time(b)));
+    let (name, costs, steps, _) = best.copied().unwrap_or(("lines", Costs::LINES, 1, Outline::default()));
+    plan.choose_all(costs);
+    (name, steps)
 }
 
 /// Compiles a table.
@@ -357,8 +375,8 @@ pub(super) fn compile(rib: &Rib<Ipv6>, config: &Config) -> Result<Folio6, Compil
     let codes = Codes::choose(lowest, &starts, config.form());
     let (base, shift, last) = root(lowest, &starts);
     let step = if starts.len() > FINE { 4 } else { 2 };
-    let plan = Plan::new(&codes, lowest, &starts, 64 - shift, Some(step), Costs::DEFAULT);
-    let steps = config.steps().unwrap_or_else(|| steps(&plan));
+    let mut plan = Plan::new(&codes, lowest, &starts, 64 - shift, Some(step), Costs::LINES);
+    let (leaves, steps) = choose(&mut plan, config);
     let mut store = Store::new(codes.form.log2, [const { Vec::new() }; 3], Vec::new());
     let mut builder = Builder::new(&plan, &mut store);
     builder.tops(steps, false).map_err(refused)?;
@@ -376,6 +394,7 @@ pub(super) fn compile(rib: &Rib<Ipv6>, config: &Config) -> Result<Folio6, Compil
             minis: frozen(&store.minis.into_array())?,
             hops: Frozen::of(&codes.hops())?,
             fixed,
+            leaves,
         })
     })();
     arrays.map_err(memory)

@@ -52,6 +52,7 @@ impl Image for Folio6 {
             minis: arrays.array(MINIS)?,
             hops: arrays.array(HOPS)?,
             fixed,
+            leaves: "",
         };
         bounds::verify(table.slices())?;
         Ok(table)

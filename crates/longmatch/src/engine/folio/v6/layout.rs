@@ -213,6 +213,8 @@ pub struct Folio6<M: Memory = FrozenMemory> {
     /// The next hop of each code. Empty where a code is a next hop.
     pub(super) hops: M::Array<u32>,
     pub(super) fixed: Fixed,
+    /// The name of the plan; empty if an image does not say.
+    pub(super) leaves: &'static str,
 }
 
 /// The parts that never change after compilation, even in live memory.

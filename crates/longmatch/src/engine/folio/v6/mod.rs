@@ -24,6 +24,7 @@ use alloc::vec::Vec;
 
 use self::codes::{FORMS, Form};
 use self::layout::{MAX_STEPS, Slices};
+use self::plan::Costs;
 use super::NAME;
 use crate::engine::kit::{
     Built, CompileError, Corrupt, Engine, EngineVisitor, Keys, LiveEngine, Lookup, Options, Request,
@@ -43,9 +44,9 @@ pub(super) const OPTION: &str = "v6";
 /// ```
 /// use longmatch::engine::folio::v6::{Config, Folio6};
 /// use longmatch::{Engine, Rib, Structure};
-/// let config = Config { codes: Some("16"), steps: Some(2) };
+/// let config = Config { codes: Some("16"), steps: Some(2), leaves: Some("lines") };
 /// let folio = Folio6::compile(&Rib::new(), &config)?;
-/// assert_eq!(Structure::variant(&folio), "v6:codes=16:steps=2");
+/// assert_eq!(Structure::variant(&folio), "v6:codes=16:steps=2:leaves=lines");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -55,6 +56,8 @@ pub struct Config {
     pub codes: Option<&'static str>,
     /// Steps through pages that every address makes: 1 to 3.
     pub steps: Option<u8>,
+    /// The kind of leaf that a plan prefers: `codes`, `lines` or `minis`.
+    pub leaves: Option<&'static str>,
 }
 
 impl Config {
@@ -119,13 +122,17 @@ impl<M: Memory> Structure<Ipv6> for Folio6<M> {
     fn variant(&self) -> String {
         let form = Form::of(self.fixed.log2, self.fixed.is_list).map_or("", |form| form.name);
         let variant = Variant::new().option(OPTION).value("codes", form);
-        variant.value("steps", self.fixed.steps).finish()
+        let variant = variant.value("steps", self.fixed.steps);
+        match self.leaves {
+            "" => variant.finish(),
+            leaves => variant.value("leaves", leaves).finish(),
+        }
     }
 }
 
 impl Folio6 {
     fn slices(&self) -> Slices<'_> {
-        let Self { root, pages, codes, lines, minis, hops, fixed } = self;
+        let Self { root, pages, codes, lines, minis, hops, fixed, .. } = self;
         Slices { root, pages, codes, lines, minis, hops, fixed }
     }
 }
@@ -164,8 +171,10 @@ pub(super) fn build<V: EngineVisitor<Ipv6>>(
     let names = FORMS.map(|form| form.name);
     let codes = options.value("codes", |name| names.into_iter().find(|known| *known == name));
     let steps = options.number("steps", 1..=MAX_STEPS);
+    let plans = Costs::ALL.map(|(name, _)| name);
+    let leaves = options.value("leaves", |name| plans.into_iter().find(|known| *known == name));
     options.finish()?;
-    let folio = compile::compile(request.rib, &Config { codes, steps })?;
+    let folio = compile::compile(request.rib, &Config { codes, steps, leaves })?;
     request.admit(|| folio.memory_usage().bytes() as u64)?;
     Ok(visitor.visit(folio))
 }

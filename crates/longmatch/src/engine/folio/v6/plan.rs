@@ -26,9 +26,57 @@ pub(super) struct Costs {
     pub fill: f32,
 }
 
+/// More than any bytes: a leaf that a plan does not use.
+const NEVER: f32 = 1e9;
+
 impl Costs {
-    pub const DEFAULT: Self =
-        Self { step: 0.05, rare: 30.0, codes: 0.15, mini: 1.0, line: 1.5, fork: 6.0, fill: 1.3 };
+    /// Plans that use one kind of leaf besides codes, as mixed kinds cost more time than bytes.
+    pub const ALL: [(&'static str, Self); 3] = [
+        ("lines", Self::LINES),
+        (
+            "codes",
+            Self { step: 1.0, rare: 600.0, codes: 3.0, mini: NEVER, line: NEVER, fork: 600.0, fill: 1.3 },
+        ),
+        (
+            "minis",
+            Self { step: 5.0, rare: 3000.0, codes: 15.0, mini: 30.0, line: NEVER, fork: 3000.0, fill: 1.3 },
+        ),
+    ];
+    pub const LINES: Self =
+        Self { step: 0.05, rare: 30.0, codes: 0.15, mini: NEVER, line: 1.5, fork: 6.0, fill: 1.3 };
+    /// For changes: any leaf that holds a block.
+    pub const ANY: Self = Self { mini: 1.0, ..Self::LINES };
+}
+
+/// The bytes of a plan, and its starts by the kind of their leaf.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Outline {
+    pub bytes: f32,
+    codes: f32,
+    minis: f32,
+    lines: f32,
+    rare: f32,
+}
+
+impl Outline {
+    /// The time of lookups with so many usual steps: the product of cycles in a batch and of cycles
+    /// one by one, with less weight, of an address in the table.
+    pub fn time(&self, steps: u8) -> f32 {
+        let all = (self.codes + self.minis + self.lines + self.rare).max(1.0);
+        let share = |starts: f32| starts / all;
+        let is_used = |starts: f32| if share(starts) > 0.001 { 1.0 } else { 0.0 };
+        // The cycles of a read by the bytes that are read (Zen 3).
+        let read = 1.0 + 0.7 * (self.bytes / 131_072.0).sqrt();
+        let steps = f32::from(steps) * (3.0 + read);
+        let leaf = is_used(self.codes) * (2.0 + read)
+            + is_used(self.minis) * (8.0 + 2.0 * read)
+            + share(self.lines) * (8.0 + read);
+        let batch = 5.0 + steps + leaf + share(self.rare) * (60.0 + 6.0 * read);
+        let mixed = 1.0 - share(self.codes.max(self.minis).max(self.lines));
+        let one = 15.0 + steps + read + 25.0 * mixed + 8.0 * share(self.lines + self.minis);
+        let one = one + 100.0 * share(self.rare);
+        batch * one.sqrt()
+    }
 }
 
 /// The choice for a block.
@@ -129,10 +177,71 @@ impl<'a> Plan<'a> {
         let half = levels.iter().position(|level| level.bits >= 64).unwrap_or(0);
         let mut plan = Self { codes, lowest, starts, levels, costs, half };
         plan.find_subs();
-        for level in (0..plan.levels.len()).rev() {
-            plan.choose(level);
-        }
+        plan.choose_all(costs);
         plan
+    }
+
+    /// Chooses anew, with other costs.
+    pub fn choose_all(&mut self, costs: Costs) {
+        self.costs = costs;
+        for level in (0..self.levels.len()).rev() {
+            self.choose(level);
+        }
+    }
+
+    /// The outline of the plan with so many usual steps.
+    pub fn outline(&self, steps: u8) -> Outline {
+        let mut outline = Outline::default();
+        for sub in 0..self.levels[0].subs.len() {
+            self.add_to(&mut outline, 0, sub, steps, false);
+        }
+        outline
+    }
+
+    fn add_to(&self, outline: &mut Outline, level: usize, sub: usize, left: u8, is_rare: bool) {
+        let content = self.levels[level].subs[sub];
+        let starts = (content.to - content.from) as f32;
+        let (bits, log2) = (self.levels[level].bits, self.codes.form.log2);
+        let bytes = match self.choice(level, sub, left) {
+            Choice::Page(child) => {
+                let child = usize::from(child);
+                outline.bytes += (4u32 << (self.levels[child].bits - bits)) as f32;
+                let subs = &self.levels[child].subs;
+                let first = subs.partition_point(|sub| sub.from < content.from);
+                let count = subs[first..].partition_point(|sub| sub.from < content.to);
+                let is_rare = is_rare || left == 0;
+                for sub in first..first + count {
+                    self.add_to(outline, child, sub, left.saturating_sub(1), is_rare);
+                }
+                return;
+            }
+            choice @ (Choice::Run | Choice::Fork) => {
+                let hosts = if choice == Choice::Run { content.segments() / 2 } else { 0 };
+                outline.rare += starts;
+                (64u32 << log2_lines(log2, hosts)) as f32
+            }
+            choice => {
+                let kind = match choice {
+                    _ if is_rare => &mut outline.rare,
+                    Choice::Mini => &mut outline.minis,
+                    Choice::Line => &mut outline.lines,
+                    _ => &mut outline.codes,
+                };
+                *kind += starts;
+                match choice {
+                    Choice::Mini => 16.0,
+                    Choice::Line => {
+                        let share = content.segments() as f32 / KEYS[usize::from(log2)] as f32;
+                        64.0 * (share * self.costs.fill).min(1.0)
+                    }
+                    _ => {
+                        let depth = self.depth(bits, content).unwrap_or(bits);
+                        ((1u32 << (depth - bits)) << log2) as f32
+                    }
+                }
+            }
+        };
+        outline.bytes += bytes;
     }
 
     /// The next hop before a start.
@@ -277,10 +386,10 @@ impl<'a> Plan<'a> {
                 offer(16.0 + starts * costs.mini, Choice::Mini);
             }
         }
-        if bits - half_of(bits) >= 32 {
-            if let Some(cost) = self.fork_cost(level, sub) {
-                offer(cost + starts * costs.fork, Choice::Fork);
-            }
+        if bits - half_of(bits) >= 32
+            && let Some(cost) = self.fork_cost(level, sub)
+        {
+            offer(cost + starts * costs.fork, Choice::Fork);
         }
         if bits >= 64
             && let Some((hosts, _)) = self.hosts(level, sub)
@@ -309,7 +418,8 @@ impl<'a> Plan<'a> {
     }
 
     fn fork_cost(&self, level: usize, sub: Sub) -> Option<f32> {
-        if self.levels[level].bits < 64 && self.levels[self.half].bits != 64 {
+        let is_flat = sub.finest <= 64 || self.levels[level].bits >= 64;
+        if is_flat && sub.segments() > FORK_KEYS + 1 || !is_flat && self.levels[self.half].bits != 64 {
             return None;
         }
         let parts = self.fork(level, sub)?;

@@ -3,7 +3,7 @@
 
 use super::super::super::batch::front::{self, HOST, NETWORK, PAIRS};
 use super::super::layout::{
-    CODES, Entry, FORK, LINE, LOWER, MINI, PAGE, PLACE, RUN, View, home, word as half_of_addr,
+    CODES, Entry, FORK, LINE, LOWER, MAX_NEXT_HOP, MINI, PAGE, PLACE, RUN, View, home, word as half_of_addr,
 };
 use super::super::leaf::{LINE_WORDS, MINI_WORDS, all_ones};
 use super::super::lookup::{self, Place, Step};
@@ -238,7 +238,8 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
                 // SAFETY: as for 8 bits.
                 _ => unsafe { l.gather_codes_where::<4>(of_codes, codes, index, none) },
             };
-            let code = l.and(code, l.splat(all_ones(log2)));
+            // No code of an image is taken for an entry.
+            let code = l.and(code, l.splat(all_ones(log2).min(MAX_NEXT_HOP)));
             lane.entry = l.select(of_codes, self.hops(code, of_codes), lane.entry);
         }
         if minis {

@@ -68,7 +68,7 @@ fn lengths_and_parameters() {
 #[test]
 fn flipped_bits() {
     let rib = table();
-    let config = Config { codes: Some("book"), steps: None };
+    let config = Config { codes: Some("book"), ..Config::default() };
     let mut table = Folio6::compile(&rib, &config).unwrap();
     let (keys, right) = ends(&rib);
     let mut out = vec![None; keys.len()];

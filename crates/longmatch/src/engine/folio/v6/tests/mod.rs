@@ -57,7 +57,7 @@ fn agree(rib: &Rib<Ipv6>, config: &Config) -> Folio6 {
 fn all_agree(rib: &Rib<Ipv6>) -> Folio6 {
     for (i, form) in FORMS.into_iter().enumerate() {
         let steps = Some(1 + i as u8 % MAX_STEPS);
-        agree(rib, &Config { codes: Some(form.name), steps });
+        agree(rib, &Config { codes: Some(form.name), steps, leaves: Some(Costs::ALL[i % 3].0) });
     }
     agree(rib, &Config::default())
 }
@@ -102,7 +102,7 @@ fn shapes() -> Vec<(&'static str, Rib<Ipv6>)> {
         ("hosts", routes(hosts, 8)),
         ("delegations", routes(delegations, 256)),
         ("subscribers", routes(subscribers, 2048)),
-        ("mixed", routes(mixed, 5)),
+        ("mixed", routes(mixed, 7)),
         ("many next hops", routes(many, 4000)),
         ("list", routes(list, 2)),
     ]

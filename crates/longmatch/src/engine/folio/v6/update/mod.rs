@@ -32,7 +32,7 @@ use crate::net::{Ipv6, Prefix};
 use crate::rib::Rib;
 
 /// Spare units of each array, on top of twice those in use.
-const SPARE: usize = 1 << 14;
+const SPARE: usize = 1 << 17;
 
 type LiveStore = Store<Owner<u32>, Owner<u8>>;
 
@@ -90,7 +90,7 @@ fn patcher(table: &Folio6) -> Option<Patcher> {
     let (hops, _) = Live::with_capacity(&table.hops, 0)?;
     let form = Form::of(fixed.log2, fixed.is_list)?;
     let mut patcher = Patcher {
-        table: Arc::new(Folio6 { root, pages, codes, lines, minis, hops, fixed }),
+        table: Arc::new(Folio6 { root, pages, codes, lines, minis, hops, fixed, leaves: table.leaves }),
         root: root_owner,
         store: Store::new(fixed.log2, [page_owner, line_owner, mini_owner], code_owner),
         codes: Codes::of_list(form, &table.hops),

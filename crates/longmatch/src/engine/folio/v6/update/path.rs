@@ -241,7 +241,7 @@ impl Patcher {
             return Ok(Entry::answer(lowest));
         }
         let At { reached: Reached { block, is_lower, .. }, left, .. } = at;
-        let plan = |whole| Plan::new(&self.codes, lowest, starts, block.bits, whole, Costs::DEFAULT);
+        let plan = |whole| Plan::new(&self.codes, lowest, starts, block.bits, whole, Costs::ANY);
         let leaf = plan(None);
         let suffices = leaf.choice(0, 0, 0) == Choice::Run || leaf.total(0) <= SMALL_LEAF;
         let plan = if suffices { leaf } else { plan(Some(4)) };
