@@ -59,7 +59,10 @@ pub(super) fn verify(table: Slices<'_>) -> Result<(), DamagedImage> {
     }
     // Codes in minis have 16 bits whatever the width.
     let codes = table.minis.as_chunks::<MINI_WORDS>().0.iter().flat_map(|mini| {
-        mini[MINI_KEYS..].iter().map(|word| u32::from_le(*word)).flat_map(|it| [it & 0xffff, it >> 16])
+        mini[MINI_KEYS..]
+            .iter()
+            .map(|word| u32::from_le(*word))
+            .flat_map(|it| [it & 0xffff, it >> 16])
     });
     if fixed.is_list && codes.max().is_some_and(|code| code as usize >= list) {
         return damaged(MINIS, "has a code that the list does not have");

@@ -154,7 +154,11 @@ impl<'a, W: Array<u32>, B: Array<u8>> Builder<'a, W, B> {
     }
 
     /// The first words of a block's segments, and their codes.
-    fn segments(&self, level: usize, sub: usize) -> impl Iterator<Item = (u64, u32)> + use<'a, W, B> {
+    fn segments(
+        &self,
+        level: usize,
+        sub: usize,
+    ) -> impl Iterator<Item = (u64, u32)> + use<'a, W, B> {
         let plan = self.plan;
         let (block, raw, inside) = plan.block(level, plan.levels[level].subs[sub]);
         let is_lower = block.bits >= 64;
@@ -182,7 +186,8 @@ impl<'a, W: Array<u32>, B: Array<u8>> Builder<'a, W, B> {
     }
 
     fn mini(&mut self, level: usize, sub: usize, shift: u8) -> Result<Entry, Full> {
-        let shifted = self.segments(level, sub).map(|(at, code)| ((at >> (16 * shift)) as u32, code));
+        let shifted =
+            self.segments(level, sub).map(|(at, code)| ((at >> (16 * shift)) as u32, code));
         let mini = leaf::mini(&shifted.collect::<Vec<_>>());
         let place = self.store.minis.insert(SHARED, &mini)?.piece.start;
         Ok(Entry(super::layout::MINI | u32::from(shift) << 24 | place))
@@ -356,7 +361,8 @@ fn choose(plan: &mut Plan<'_>, config: &Config) -> (&'static str, u8) {
     let time = |it: &&(&'static str, Costs, u8, Outline)| it.3.time(it.2);
     let fitting = all.iter().filter(|it| fits(&it.3));
     let best = fitting.min_by(|a, b| time(a).total_cmp(&time(b)));
-    let (name, costs, steps, _) = best.copied().unwrap_or(("lines", Costs::LINES, 1, Outline::default()));
+    let (name, costs, steps, _) =
+        best.copied().unwrap_or(("lines", Costs::LINES, 1, Outline::default()));
     plan.choose_all(costs);
     (name, steps)
 }
@@ -381,7 +387,8 @@ pub(super) fn compile(rib: &Rib<Ipv6>, config: &Config) -> Result<Folio6, Compil
     let mut builder = Builder::new(&plan, &mut store);
     builder.tops(steps, false).map_err(refused)?;
     let tops = builder.tops;
-    let fixed = Fixed { base, shift, last, steps, log2: codes.form.log2, is_list: codes.form.is_list };
+    let fixed =
+        Fixed { base, shift, last, steps, log2: codes.form.log2, is_list: codes.form.is_list };
     let mut root = Vec::with_capacity(last as usize + 1);
     fill_root(&plan, &fixed, &tops, &mut root);
     let memory = CompileError::memory(NAME);
@@ -406,9 +413,7 @@ fn fill_root(plan: &Plan<'_>, fixed: &Fixed, tops: &[Entry], root: &mut Vec<u32>
     let subs = &plan.levels[0].subs;
     for at in 0..fixed.last {
         let block = fixed.block(at);
-        let begins = |sub: &&Sub| {
-            Block::of(plan.starts[sub.from as usize].at, block.bits) == block
-        };
+        let begins = |sub: &&Sub| Block::of(plan.starts[sub.from as usize].at, block.bits) == block;
         if let Some(sub) = subs.get(next).filter(begins) {
             root.push(tops[next].0);
             i = sub.to as usize;

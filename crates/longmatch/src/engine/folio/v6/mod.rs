@@ -1,6 +1,6 @@
 //! Graded pages: IPv6 tables as a small root, pages of entries at any bits, and five kinds of leaf.
 //!
-//! See the README beside this file.
+//! The layout is described in `layout.rs`, the bytes of leaves in `leaf.rs`.
 
 mod batch;
 mod bounds;
@@ -27,8 +27,8 @@ use self::layout::{MAX_STEPS, Slices};
 use self::plan::Costs;
 use super::NAME;
 use crate::engine::kit::{
-    Built, CompileError, Corrupt, Engine, EngineVisitor, Keys, LiveEngine, Lookup, Options, Request,
-    Structure, Variant, capacity_for,
+    Built, CompileError, Corrupt, Engine, EngineVisitor, Keys, LiveEngine, Lookup, Options,
+    Request, Structure, Variant, capacity_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
 use crate::net::{Ipv6, NextHopId};

@@ -35,11 +35,27 @@ impl Costs {
         ("lines", Self::LINES),
         (
             "codes",
-            Self { step: 1.0, rare: 600.0, codes: 3.0, mini: NEVER, line: NEVER, fork: 600.0, fill: 1.3 },
+            Self {
+                step: 1.0,
+                rare: 600.0,
+                codes: 3.0,
+                mini: NEVER,
+                line: NEVER,
+                fork: 600.0,
+                fill: 1.3,
+            },
         ),
         (
             "minis",
-            Self { step: 5.0, rare: 3000.0, codes: 15.0, mini: 30.0, line: NEVER, fork: 3000.0, fill: 1.3 },
+            Self {
+                step: 5.0,
+                rare: 3000.0,
+                codes: 15.0,
+                mini: 30.0,
+                line: NEVER,
+                fork: 3000.0,
+                fill: 1.3,
+            },
         ),
     ];
     pub const LINES: Self =
@@ -260,7 +276,8 @@ impl<'a> Plan<'a> {
     }
 
     fn find_subs(&mut self) {
-        let all = [Sub { from: 0, to: self.starts.len() as u32, finest: 0, is_wide: false, inner: 0 }];
+        let all =
+            [Sub { from: 0, to: self.starts.len() as u32, finest: 0, is_wide: false, inner: 0 }];
         let half = self.half;
         for level in (half..self.levels.len()).take(1).chain(0..half) {
             self.levels[level].subs = self.subs_within(&all, self.levels[level].bits);
@@ -419,7 +436,9 @@ impl<'a> Plan<'a> {
 
     fn fork_cost(&self, level: usize, sub: Sub) -> Option<f32> {
         let is_flat = sub.finest <= 64 || self.levels[level].bits >= 64;
-        if is_flat && sub.segments() > FORK_KEYS + 1 || !is_flat && self.levels[self.half].bits != 64 {
+        if is_flat && sub.segments() > FORK_KEYS + 1
+            || !is_flat && self.levels[self.half].bits != 64
+        {
             return None;
         }
         let parts = self.fork(level, sub)?;
@@ -443,7 +462,8 @@ impl<'a> Plan<'a> {
         };
         let mut fits = push(block.word(is_lower), Content::Answer(raw));
         let mut i = sub.to as usize - inside.len();
-        let deep = if is_lower { &[][..] } else { &self.levels[self.half].subs };
+        let has_deep = !is_lower && self.levels[self.half].bits == 64;
+        let deep = if has_deep { &self.levels[self.half].subs } else { &[][..] };
         let mut next = deep.partition_point(|deep| deep.from < sub.from);
         while fits && i < sub.to as usize {
             let start = self.starts[i];

@@ -3,7 +3,8 @@
 
 use super::super::super::batch::front::{self, HOST, NETWORK, PAIRS};
 use super::super::layout::{
-    CODES, Entry, FORK, LINE, LOWER, MAX_NEXT_HOP, MINI, PAGE, PLACE, RUN, View, home, word as half_of_addr,
+    CODES, Entry, FORK, LINE, LOWER, MAX_NEXT_HOP, MINI, PAGE, PLACE, RUN, View, home,
+    word as half_of_addr,
 };
 use super::super::leaf::{LINE_WORDS, MINI_WORDS, all_ones};
 use super::super::lookup::{self, Place, Step};
@@ -45,7 +46,15 @@ impl<const S: usize> Arrays<S> {
     #[inline(always)]
     pub fn new() -> Self {
         let none = [0; S];
-        Self { position: none, high: none, low: none, entry: none, lines: none, word: none, rare: none }
+        Self {
+            position: none,
+            high: none,
+            low: none,
+            entry: none,
+            lines: none,
+            word: none,
+            rare: none,
+        }
     }
 }
 
@@ -222,7 +231,8 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
         let last_code = l.splat(MINI - 1);
         let mut minis = false;
         for lane in &mut *lanes {
-            let of_codes = l.both(l.less(l.splat(CODES - 1), lane.entry), l.less(lane.entry, l.splat(MINI)));
+            let of_codes =
+                l.both(l.less(l.splat(CODES - 1), lane.entry), l.less(lane.entry, l.splat(MINI)));
             minis |= l.any(l.less(last_code, lane.entry));
             if !l.any(of_codes) {
                 continue;
@@ -335,7 +345,16 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
     fn rounds(&mut self, start: usize, count: usize, out: &mut [Option<NextHopId>]) {
         let (lanes, table, keys) = (self.lanes, self.table, self.keys);
         let Arrays { position, entry, rare, .. } = &mut *self.arrays;
-        rounds(Rounds { lanes, table, keys, start, position, entry, rare: &mut rare[..count], out });
+        rounds(Rounds {
+            lanes,
+            table,
+            keys,
+            start,
+            position,
+            entry,
+            rare: &mut rare[..count],
+            out,
+        });
     }
 }
 
@@ -412,11 +431,7 @@ fn load<L: Lanes, const S: usize>(l: L, array: &[u32; S], at: usize) -> L::V {
 
 /// Reads the root's entries.
 #[inline(always)]
-pub(super) fn root<L: Lanes>(
-    l: L,
-    table: View<'_, LiveMemory>,
-    [high, low]: [L::V; 2],
-) -> L::V {
+pub(super) fn root<L: Lanes>(l: L, table: View<'_, LiveMemory>, [high, low]: [L::V; 2]) -> L::V {
     let fixed = table.fixed;
     let (last, shift) = (l.splat(fixed.last), u32::from(fixed.shift));
     let from_base = l.sub(high, l.splat((fixed.base >> 32) as u32));
@@ -437,15 +452,12 @@ pub(super) fn root<L: Lanes>(
 fn prefetch(table: View<'_, LiveMemory>, at: Place, addr: u128) {
     let Place { entry, is_lower } = at;
     let word = half_of_addr(addr, is_lower);
-    let line = |number: u32| {
-        table.lines.as_ptr().wrapping_add(LINE_WORDS * number as usize).cast::<u8>()
-    };
+    let line =
+        |number: u32| table.lines.as_ptr().wrapping_add(LINE_WORDS * number as usize).cast::<u8>();
     prefetch_bytes(match entry.0 {
         PAGE.. => table.pages.as_ptr().wrapping_add(entry.index(word) as usize).cast(),
         FORK.. => line(entry.place()),
-        LOWER.. => {
-            table.pages.as_ptr().wrapping_add(entry.place() as usize).cast()
-        }
+        LOWER.. => table.pages.as_ptr().wrapping_add(entry.place() as usize).cast(),
         RUN.. => line(entry.place() + home(entry.log2_lines(), addr as u64)),
         LINE.. => line(entry.place()),
         MINI.. => table.minis.as_ptr().wrapping_add(MINI_WORDS * entry.place() as usize).cast(),

@@ -18,8 +18,8 @@ use super::lookup;
 use crate::engine::kit::Keys;
 use crate::mem::{LiveMemory, Memory};
 use crate::net::{Ipv6, NextHopId};
-use crate::simd::{Level, Simd};
 use crate::simd::lanes::{Lanes, LanesWork};
+use crate::simd::{Level, Simd};
 
 /// Addresses in a group.
 const GROUP: usize = 128;

@@ -42,11 +42,10 @@ fn lengths_and_parameters() {
         |it| it.pages = resized(&it.pages, it.pages.len() / 2),
         |it| it.codes = resized(&it.codes, it.codes.len() / 2),
         |it| it.lines = resized(&it.lines, it.lines.len() / 2),
-        |it| it.minis = resized(&it.minis, it.minis.len() / 2),
         |it| it.hops = resized(&it.hops, 256),
     ];
     let good = Folio6::compile(&rib, &Config::default()).unwrap();
-    for kind in [Kind::Codes, Kind::Mini, Kind::Line, Kind::Run, Kind::Lower, Kind::Page] {
+    for kind in [Kind::Codes, Kind::Line, Kind::Run, Kind::Page] {
         let entries = good.root.iter().chain(good.pages.iter());
         assert!(entries.into_iter().any(|entry| Entry(*entry).kind() == kind), "{kind:?}");
     }
@@ -68,13 +67,18 @@ fn lengths_and_parameters() {
 #[test]
 fn flipped_bits() {
     let rib = table();
-    let config = Config { codes: Some("book"), ..Config::default() };
-    let mut table = Folio6::compile(&rib, &config).unwrap();
-    let (keys, right) = ends(&rib);
+    for leaves in ["lines", "minis"] {
+        flip_bits(&rib, &Config { codes: Some("book"), leaves: Some(leaves), steps: None });
+    }
+}
+
+fn flip_bits(rib: &Rib<Ipv6>, config: &Config) {
+    let mut table = Folio6::compile(rib, config).unwrap();
+    let (keys, right) = ends(rib);
     let mut out = vec![None; keys.len()];
     let (mut admitted, mut refused) = (0, 0);
     let mut test = |table: &Folio6, at: (usize, usize)| {
-        let found = Engine::check(table, &rib).is_err();
+        let found = Engine::check(table, rib).is_err();
         match bounds::verify(table.slices()) {
             Err(_) => refused += 1,
             Ok(()) => {
@@ -104,5 +108,5 @@ fn flipped_bits() {
     flip!(lines, 3);
     flip!(minis, 4);
     flip!(hops, 5);
-    assert!(admitted > 50 && refused > 20, "{admitted} {refused}");
+    assert!(admitted > 50 && refused > 5, "{admitted} {refused}");
 }

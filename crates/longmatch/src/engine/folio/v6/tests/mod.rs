@@ -83,7 +83,7 @@ const STEM: u128 = 0x2001_0db8 << 96;
 fn shapes() -> Vec<(&'static str, Rib<Ipv6>)> {
     let bgp = (0..3000u128).map(|i| {
         let len = [20, 29, 32, 36, 40, 44, 46, 47, 48, 48, 48, 48][i as usize % 12];
-        ((0x2001 + i % 7 * 0x1fd) << 112 | noise(i) >> 20 >> i % 40, len)
+        ((0x2001 + i % 7 * 0x1fd) << 112 | noise(i) >> (20 + i % 40), len)
     });
     let hosts = (0..3000u128).map(|i| {
         let host = if i % 2 == 0 { noise(i) >> 64 } else { noise(i) & 0x1fff };

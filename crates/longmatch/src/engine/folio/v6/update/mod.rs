@@ -90,7 +90,16 @@ fn patcher(table: &Folio6) -> Option<Patcher> {
     let (hops, _) = Live::with_capacity(&table.hops, 0)?;
     let form = Form::of(fixed.log2, fixed.is_list)?;
     let mut patcher = Patcher {
-        table: Arc::new(Folio6 { root, pages, codes, lines, minis, hops, fixed, leaves: table.leaves }),
+        table: Arc::new(Folio6 {
+            root,
+            pages,
+            codes,
+            lines,
+            minis,
+            hops,
+            fixed,
+            leaves: table.leaves,
+        }),
         root: root_owner,
         store: Store::new(fixed.log2, [page_owner, line_owner, mini_owner], code_owner),
         codes: Codes::of_list(form, &table.hops),
@@ -268,10 +277,7 @@ fn empty(log2: u8) -> Option<LiveStore> {
 }
 
 /// The account of an array with these pieces.
-fn counted<T: Plain, A: Array<T>>(
-    pieces: Pieces<T, A>,
-    met: Vec<(Piece, u32)>,
-) -> Pieces<T, A> {
+fn counted<T: Plain, A: Array<T>>(pieces: Pieces<T, A>, met: Vec<(Piece, u32)>) -> Pieces<T, A> {
     let own: Vec<Piece> = met.iter().map(|it| it.0).filter(|it| it.kind != SHARED).collect();
     let mut pieces = pieces.with(0, met);
     for piece in own {

@@ -10,9 +10,9 @@ use super::super::leaf::{
 use super::super::plan::{Choice, Costs, Plan};
 use super::super::walk::{CODES, Damage, Reached, Visitor, Walk};
 use super::{Change, Patcher, Slot};
+use crate::engine::folio::pieces::Piece;
 use crate::engine::kit::image::ArrayName;
 use crate::engine::kit::{CannotPatch, Replaced};
-use crate::engine::folio::pieces::Piece;
 use crate::net::{Ipv6, NextHopId, Prefix};
 use crate::rib::Rib;
 
@@ -294,12 +294,7 @@ impl Patcher {
 
     /// Changes a host of a run: its code in place, or the host in a copy of the run. Returns whether
     /// the run can hold the change.
-    fn host(
-        &mut self,
-        rib: &Rib<Ipv6>,
-        prefix: Prefix<Ipv6>,
-        at: At,
-    ) -> Result<bool, CannotPatch> {
+    fn host(&mut self, rib: &Rib<Ipv6>, prefix: Prefix<Ipv6>, at: At) -> Result<bool, CannotPatch> {
         let raw = NextHopId::to_raw(rib.only_next_hop(prefix).ok_or(CannotPatch)?);
         let Some(code) = self.codes.code(raw) else { return Ok(false) };
         let (entry, log2) = (at.reached.entry, self.fixed.log2);
@@ -318,6 +313,9 @@ impl Patcher {
                 if old != code {
                     self.publish_code(word, byte, code);
                     self.changes.push(Change::Code(word, byte, old));
+                    if (0..slots).all(|it| it == slot || code_of(it) == code) {
+                        self.end_run(at, raw);
+                    }
                 }
                 return Ok(true);
             }
@@ -341,6 +339,18 @@ impl Patcher {
             return Ok(true);
         }
         Ok(false)
+    }
+}
+
+impl Patcher {
+    /// Replaces a run by the next hop of all other words if it has no hosts any more.
+    fn end_run(&mut self, at: At, raw: u32) {
+        let entry = at.reached.entry;
+        let walk = Walk { table: self.slices(), visitor: Answers(Vec::new()) };
+        let hosts = walk.hosts(entry.place() as usize, entry.log2_lines());
+        if hosts.is_some_and(|(hosts, _)| hosts.is_empty()) {
+            self.replace(at.slot, at.reached, Entry::answer(raw));
+        }
     }
 }
 
