@@ -182,6 +182,13 @@ pub(super) fn read_host(line: &[u8; 64], slot: usize) -> u64 {
     line[8 * slot..][..8].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
+/// Says that the search for a host goes on in the line after one of a run.
+pub(super) fn set_full(line: &mut [u32], log2: u8) {
+    let mut content: [u8; 64] = bytes(line);
+    write(&mut content, run_code(log2, HOSTS[usize::from(log2)]), log2, all_ones(log2));
+    line.copy_from_slice(&words::<LINE_WORDS>(&content));
+}
+
 /// Writes a host and its code into a slot of a run's line.
 pub(super) fn set_host(line: &mut [u32], log2: u8, slot: usize, host: (u64, u32)) {
     let mut content = bytes(line);

@@ -128,8 +128,7 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
         keys: &'a Keys<'a, Ipv6>,
         arrays: &'a mut Arrays<S>,
     ) -> Self {
-        const { assert!(L::COUNT <= N && N <= POSITIONS.len() && N + 64 <= S) };
-        const { assert!(Self::VECTORS * L::COUNT <= 64) };
+        const { assert!(L::COUNT <= N && N <= POSITIONS.len() && N + L::COUNT <= S) };
         Self { lanes, table, keys, arrays }
     }
 

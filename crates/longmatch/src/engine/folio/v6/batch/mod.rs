@@ -64,13 +64,13 @@ pub(super) fn lookup_batch_by(
     let (table, keys) = (&table, &keys);
     match out.len() {
         0..VECTOR => simd.run_in_lanes(Each { table, keys, out }),
-        VECTOR..=SMALL => simd.run_in_lanes(Groups::<SMALL_GROUP, { SMALL_GROUP + 64 }> {
+        VECTOR..=SMALL => simd.run_in_lanes(Groups::<SMALL_GROUP, { SMALL_GROUP + VECTOR }> {
             table,
             keys,
             mode,
             out,
         }),
-        _ => simd.run_in_lanes(Groups::<GROUP, { GROUP + 64 }> { table, keys, mode, out }),
+        _ => simd.run_in_lanes(Groups::<GROUP, { GROUP + VECTOR }> { table, keys, mode, out }),
     }
 }
 

@@ -25,6 +25,9 @@ const MOST_ENTRIES: u32 = 1 << 6;
 /// The cost up to which a leaf is chosen without a plan.
 const SMALL_LEAF: f32 = 512.0;
 
+/// The most lines of a run that a new host finds full before the run is built anew.
+const MOST_FULL: usize = 3;
+
 /// The answers of a block as starts.
 struct Answers(Vec<Start<u128>>);
 
@@ -301,6 +304,7 @@ impl Patcher {
         let (place, log2_lines) = (entry.place() as usize, entry.log2_lines());
         let (word, slots) = (prefix.bits() as u64, HOSTS[usize::from(log2)]);
         let mut line = home(log2_lines, word) as usize;
+        let mut full = Vec::new();
         for _ in 0..1 << log2_lines {
             let at_word = LINE_WORDS * (place + line);
             let content: [u8; 64] = bytes(&self.store.lines.array()[at_word..][..LINE_WORDS]);
@@ -330,9 +334,19 @@ impl Patcher {
                 let host = read_host(&content, *slot);
                 code_of(*slot) == others || (0..*slot).any(|it| read_host(&content, it) == host)
             };
-            let Some(slot) = (0..slots).find(is_vacant) else { return Ok(false) };
+            let Some(slot) = (0..slots).find(is_vacant) else {
+                if full.len() == MOST_FULL {
+                    return Ok(false);
+                }
+                full.push(line);
+                line = (line + 1) % (1 << log2_lines);
+                continue;
+            };
             let run = &self.store.lines.array()[LINE_WORDS * place..][..LINE_WORDS << log2_lines];
             let mut copy = run.to_vec();
+            for line in full {
+                leaf::set_full(&mut copy[LINE_WORDS * line..][..LINE_WORDS], log2);
+            }
             leaf::set_host(&mut copy[LINE_WORDS * line..][..LINE_WORDS], log2, slot, (word, code));
             let new = add_run(&mut self.store, &copy).map_err(|_| CannotPatch)?;
             self.replace(at.slot, at.reached, new);
