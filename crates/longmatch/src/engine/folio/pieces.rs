@@ -132,6 +132,7 @@ pub(super) struct Stored {
     pub at: u32,
     pub piece: Piece,
     /// Whether it existed already.
+    #[allow(dead_code, reason = "only some forms and tests ask")]
     pub is_known: bool,
 }
 
@@ -240,6 +241,7 @@ impl<T: Plain, A: Array<T>> Pieces<T, A> {
     }
 
     /// The number of references of a piece by its position.
+    #[allow(dead_code, reason = "only some forms and tests ask")]
     pub fn references(&self, at: u32) -> u32 {
         self.known[at as usize].references
     }
@@ -316,6 +318,7 @@ impl<T: Plain, A: Array<T>> Pieces<T, A> {
     }
 
     /// Number of pieces.
+    #[allow(dead_code, reason = "only some forms and tests ask")]
     pub fn count(&self) -> usize {
         self.known.len() - self.vacant.len()
     }

@@ -1,14 +1,13 @@
 //! One change: the way to the entry that covers a prefix, and its new content.
 
 use super::super::super::survey::{Start, read_within};
-use super::super::codes::Codes;
 use super::super::compile::{Builder, add_run};
 use super::super::layout::{Block, Entry, Kind, MAX_NEXT_HOP, home};
 use super::super::leaf::{
     self, FORK_ENTRIES, FORK_KEYS, HOSTS, LINE_WORDS, bytes, read, read_host, run_code,
 };
 use super::super::plan::{Choice, Costs, Plan};
-use super::super::walk::{CODES, Damage, Reached, Visitor, Walk};
+use super::super::walk::{Damage, Reached, Visitor, Walk};
 use super::{Change, Patcher, Slot};
 use crate::engine::folio::pieces::Piece;
 use crate::engine::kit::image::ArrayName;
