@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::any::Any;
 
 #[cfg(feature = "folio")]
-use super::folio::{self, Byte, Coded, Lines, identity, v4::Folio4};
+use super::folio::{self, Byte, Coded, Lines, identity, v4, v6};
 use super::kit::image::{ArrayName, DamagedImage, LentArrays};
 #[cfg(feature = "folio")]
 use super::kit::image::{Image, ImageArray};
@@ -68,7 +68,8 @@ impl<F: Family> EngineVisitor<F> for TakeImage {
             any.downcast_ref::<I>().map(owned)
         }
         let any: &dyn Any = &engine;
-        let mut found = of::<identity::Pages>(any).or_else(|| of::<Folio4>(any));
+        let mut found = of::<identity::Pages>(any).or_else(|| of::<v4::Folio4>(any));
+        found = found.or_else(|| of::<v6::Folio6>(any));
         for lines in [of::<Lines<Byte>>, of::<Lines<Coded>>, of::<Lines<u16>>, of::<Lines<u32>>] {
             found = found.or_else(|| lines(any));
         }
@@ -108,8 +109,8 @@ impl Images for Ipv4 {
     #[cfg(feature = "folio")]
     fn over(form: &[u8], arrays: &LentArrays<'_>) -> Option<Over<Self>> {
         let pages = || -> Over<Self> { Ok(Arc::new(identity::Pages::over(arrays)?)) };
-        let folio = || -> Over<Self> { Ok(Arc::new(Folio4::over(arrays)?)) };
-        match form == Folio4::FORM.as_bytes() {
+        let folio = || -> Over<Self> { Ok(Arc::new(v4::Folio4::over(arrays)?)) };
+        match form == v4::Folio4::FORM.as_bytes() {
             true => Some(folio()),
             false => (form == identity::Pages::FORM.as_bytes()).then(pages),
         }
@@ -131,6 +132,9 @@ impl Images for Ipv6 {
         fn lines<C: folio::Code>(form: &[u8], arrays: &LentArrays<'_>) -> Option<Over<Ipv6>> {
             let lines = || -> Over<Ipv6> { Ok(Arc::new(Lines::<C>::over(arrays)?)) };
             (form == Lines::<C>::FORM.as_bytes()).then(lines)
+        }
+        if form == v6::Folio6::FORM.as_bytes() {
+            return Some(v6::Folio6::over(arrays).map(|table| Arc::new(table) as _));
         }
         let mut forms = [lines::<Byte>, lines::<Coded>, lines::<u16>, lines::<u32>].into_iter();
         forms.find_map(|lines| lines(form, arrays))

@@ -21,6 +21,7 @@ mod survey;
 mod tests;
 mod update;
 pub mod v4;
+pub mod v6;
 
 pub use layout::{Byte, Code, Coded, Folio};
 pub use lines::Lines;
@@ -193,8 +194,13 @@ impl Builder<Ipv4> for Build {
 impl Builder<Ipv6> for Build {
     fn build<V: EngineVisitor<Ipv6>>(request: &Request<'_, Ipv6>, visitor: V) -> Built<Ipv6, V> {
         let mut options = request.parse(EXPECTED);
-        match options.choice(&[(lines::OPTION, false), (PAGES, true)]) {
-            Some(true) => pages(request, options, visitor),
+        match options.choice(&[
+            (lines::OPTION, lines::OPTION),
+            (PAGES, PAGES),
+            (v6::OPTION, v6::OPTION),
+        ]) {
+            Some(PAGES) => pages(request, options, visitor),
+            Some(v6::OPTION) => v6::build(request, options, visitor),
             _ => lines::build(request, options, visitor),
         }
     }

@@ -11,7 +11,7 @@ use crate::mem::{Owner, Plain, bytes_of};
 ///
 /// A piece of at most as many units as the array's alignment is aligned to its size, a longer one
 /// to the alignment.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Piece {
     pub start: u32,
     pub log2: u8,
@@ -197,6 +197,18 @@ impl<T: Plain, A: Array<T>> Pieces<T, A> {
         self.array.write(start as usize * self.unit, items);
         let piece = Piece { start, log2, kind };
         let at = self.add(Known { piece, references: 1, hash });
+        Ok(Stored { at, piece, is_known: false })
+    }
+
+    /// Adds a piece that no other content is found equal to, and counts one reference. Its items are
+    /// arbitrary until they are written, before an entry leads to the piece.
+    ///
+    /// # Errors
+    /// When the array cannot grow any more.
+    pub fn reserve(&mut self, kind: u8, log2: u8) -> Result<Stored, Full> {
+        let piece = Piece { start: self.place(log2)?, log2, kind };
+        let at = self.add(Known { piece, references: 1, hash: 0 });
+        self.forget_content(at);
         Ok(Stored { at, piece, is_known: false })
     }
 
@@ -469,6 +481,20 @@ mod tests {
         assert!(!pieces.insert(1, &equal).unwrap().is_known);
         assert_eq!((0..3).find_map(|_| pieces.release(at)).map(|it| it.start), Some(40));
         assert_eq!(pieces.find(40), None);
+    }
+
+    #[test]
+    fn reserved_pieces_are_equal_to_no_other() {
+        let mut pieces = pieces(1 << 20);
+        let first = pieces.reserve(0, 2).unwrap().piece;
+        pieces.array_mut()[first.start as usize..][..4].fill(7);
+        let second = pieces.reserve(0, 2).unwrap().piece;
+        assert_ne!(first.start, second.start);
+        assert!(!pieces.insert(0, &[7; 4]).unwrap().is_known);
+        assert_eq!(pieces.iter().map(|it| it.1).collect::<Vec<_>>(), [1, 1, 1]);
+        assert_eq!(pieces.release(0), Some(first));
+        pieces.free(first);
+        assert_eq!(pieces.reserve(1, 2).unwrap().piece.start, first.start);
     }
 
     /// D5: the last place is usable; a refused piece has no effect.

@@ -286,6 +286,16 @@ unsafe impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn rank_u16<const N: usize>(self, line: *const u32, number: u16) -> u32 {
+        const { assert!(N <= 32) };
+        let first = const { u32::MAX >> (32 - N) };
+        // SAFETY: the caller guarantees a readable line, which is one vector.
+        let group = unsafe { self.load(line.cast()) };
+        let number = proven!(_mm512_set1_epi16(number.cast_signed()));
+        proven!(_mm512_mask_cmplt_epu16_mask(first, group, number)).count_ones()
+    }
+
+    #[inline(always)]
     fn store_chosen(self, mask: __mmask16, a: __m512i, to: &mut [u32]) -> usize {
         let to = &mut to[..Self::COUNT];
         let chosen = proven!(_mm512_maskz_compress_epi32(mask, a));

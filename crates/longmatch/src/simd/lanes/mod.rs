@@ -220,6 +220,13 @@ pub unsafe trait Lanes: Copy {
     /// `word`.
     unsafe fn first_at_most(self, words: *const u32, start: u32, count: u32, word: u32) -> u32;
 
+    /// Number of the first `N` little-endian numbers of 16 bits in a cache line that are less than
+    /// `number`. They ascend.
+    ///
+    /// # Safety
+    /// `line` points to a readable cache line, and begins it.
+    unsafe fn rank_u16<const N: usize>(self, line: *const u32, number: u16) -> u32;
+
     /// Stores the chosen lanes one after the other, and returns their number.
     ///
     /// The words after them are overwritten.

@@ -325,6 +325,14 @@ unsafe impl Lanes for Portable {
     }
 
     #[inline(always)]
+    unsafe fn rank_u16<const N: usize>(self, line: *const u32, number: u16) -> u32 {
+        const { assert!(N <= 32) };
+        // SAFETY: the caller guarantees a readable line. The compiler makes vectors of the loop.
+        let numbers = unsafe { line.cast::<[u16; N]>().read() };
+        numbers.into_iter().map(|it| u16::from(u16::from_le(it) < number)).sum::<u16>().into()
+    }
+
+    #[inline(always)]
     fn look_up(self, table: &[u32; 32], lane: V) -> V {
         each(lane, lane, |lane, _| table[lane as usize % 32])
     }

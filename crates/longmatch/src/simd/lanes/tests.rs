@@ -27,6 +27,7 @@ impl<L: Lanes> Work for Words<L> {
         of.table_of_256();
         of.ranks();
         of.lists();
+        of.ranks_of_u16();
         of.chosen();
         of.each_item();
         L::COUNT
@@ -295,6 +296,30 @@ impl<L: Lanes> Of<L> {
                         assert_eq!(found, *right, "{count} words at {start}, {key:x}");
                     }
                 }
+            }
+        }
+    }
+
+    /// Ranks of numbers of 16 bits around every one of a line, and at both ends of the numbers.
+    #[inline(always)]
+    fn ranks_of_u16(&self) {
+        #[repr(align(64))]
+        struct Line([u16; 32]);
+        let mut sorted: [u16; 32] = core::array::from_fn(|i| (i as u16 * 0x801) ^ 0x3f);
+        sorted.sort_unstable();
+        sorted[20] = u16::MAX;
+        for line in [Line(sorted), Line([0; 32]), Line([u16::MAX; 32])] {
+            let at = Line(line.0.map(u16::to_le));
+            let at = at.0.as_ptr().cast();
+            let around = line.0.iter().flat_map(|it| [it.wrapping_sub(1), *it, it.wrapping_add(1)]);
+            for number in around {
+                let expected = |n: usize| line.0[..n].iter().filter(|it| **it < number).count();
+                // SAFETY: `at` begins an aligned line.
+                assert_eq!(unsafe { self.l.rank_u16::<21>(at, number) }, expected(21) as u32);
+                // SAFETY: `at` begins an aligned line.
+                assert_eq!(unsafe { self.l.rank_u16::<15>(at, number) }, expected(15) as u32);
+                // SAFETY: `at` begins an aligned line.
+                assert_eq!(unsafe { self.l.rank_u16::<10>(at, number) }, expected(10) as u32);
             }
         }
     }

@@ -1,0 +1,180 @@
+//! Graded pages: IPv6 tables as a small root, pages of entries at any bits, and five kinds of leaf.
+//!
+//! The layout is described in `layout.rs`, the bytes of leaves in `leaf.rs`.
+
+mod batch;
+mod bounds;
+mod check;
+mod codes;
+mod compile;
+mod image;
+mod layout;
+mod leaf;
+mod lookup;
+mod plan;
+#[cfg(test)]
+mod tests;
+mod update;
+mod walk;
+
+pub use layout::Folio6;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use self::codes::{FORMS, Form};
+use self::layout::{MAX_STEPS, Slices};
+use self::plan::Costs;
+use super::NAME;
+use crate::engine::kit::{
+    Built, CompileError, Corrupt, Engine, EngineVisitor, Keys, LiveEngine, Lookup, Options,
+    Request, Structure, Variant, capacity_for,
+};
+use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
+use crate::net::{Ipv6, NextHopId};
+use crate::rib::Rib;
+use crate::simd::Simd;
+use crate::simd::lanes::{Lanes, Portable};
+
+/// Option that selects this form of a table.
+pub(super) const OPTION: &str = "v6";
+
+/// Compile-time choices. By default the table decides.
+///
+/// ```
+/// use longmatch::engine::folio::v6::{Config, Folio6};
+/// use longmatch::{Engine, Rib, Structure};
+/// let config = Config { codes: Some("16"), steps: Some(2), leaves: Some("lines") };
+/// let folio = Folio6::compile(&Rib::new(), &config)?;
+/// assert_eq!(Structure::variant(&folio), "v6:codes=16:steps=2:leaves=lines");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Config {
+    /// The codes of next hops: `8`, `16` or `32` bits; `book` or `list`, positions of 8 or 16 bits in
+    /// a list of next hops.
+    pub codes: Option<&'static str>,
+    /// Steps through pages that every address makes: 1 to 3.
+    pub steps: Option<u8>,
+    /// The kind of leaf that a plan prefers: `codes`, `lines` or `minis`.
+    pub leaves: Option<&'static str>,
+}
+
+impl Config {
+    fn form(&self) -> Option<Form> {
+        FORMS.into_iter().find(|form| Some(form.name) == self.codes)
+    }
+
+    /// The number of steps, in its range.
+    fn steps(&self) -> Option<u8> {
+        self.steps.map(|steps| steps.clamp(1, MAX_STEPS))
+    }
+}
+
+impl<M: Memory> Lookup<Ipv6> for Folio6<M> {
+    #[inline(always)]
+    fn lookup_bits(&self, addr: u128) -> Option<NextHopId> {
+        lookup::lookup(Portable, self.view(), addr)
+    }
+
+    fn lookup_each(&self, simd: Simd, addrs: &[u128], out: &mut [Option<NextHopId>]) {
+        let out = capacity_for(addrs.len(), out);
+        batch::lookup_each(self.view(), simd, Keys::host(addrs), out);
+    }
+
+    fn lookup_batch_with(&self, simd: Simd, addrs: &[u128], out: &mut [Option<NextHopId>]) {
+        self.lookup_keys(simd, Keys::host(addrs), out);
+    }
+
+    fn lookup_keys(&self, simd: Simd, keys: Keys<'_, Ipv6>, out: &mut [Option<NextHopId>]) {
+        batch::lookup_batch(self.view(), simd, keys, capacity_for(keys.len(), out));
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        let words = |name, count: usize, words: usize| MemoryPart {
+            name,
+            count: count / words,
+            bytes: size_of::<u32>() * count,
+        };
+        let codes = self.codes.count();
+        [
+            words("root entries", self.root.count(), 1),
+            words("entries of pages", self.pages.count(), 1),
+            MemoryPart { name: "codes", count: codes >> self.fixed.log2, bytes: codes },
+            words("lines", self.lines.count(), leaf::LINE_WORDS),
+            words("minis", self.minis.count(), leaf::MINI_WORDS),
+            words("listed next hops", self.hops.count(), 1),
+        ]
+        .into()
+    }
+}
+
+impl<M: Memory> Structure<Ipv6> for Folio6<M> {
+    const NAME: &'static str = NAME;
+    const BATCHES: bool = true;
+    const VECTORS: bool = true;
+
+    #[inline(always)]
+    fn lookup_in<L: Lanes>(&self, lanes: L, addr: u128) -> Option<NextHopId> {
+        lookup::lookup(lanes, self.view(), addr)
+    }
+
+    fn variant(&self) -> String {
+        let form = Form::of(self.fixed.log2, self.fixed.is_list).map_or("", |form| form.name);
+        let variant = Variant::new().option(OPTION).value("codes", form);
+        let variant = variant.value("steps", self.fixed.steps);
+        match self.leaves {
+            "" => variant.finish(),
+            leaves => variant.value("leaves", leaves).finish(),
+        }
+    }
+}
+
+impl Folio6 {
+    fn slices(&self) -> Slices<'_> {
+        let Self { root, pages, codes, lines, minis, hops, fixed, .. } = self;
+        Slices { root, pages, codes, lines, minis, hops, fixed }
+    }
+}
+
+impl Engine<Ipv6> for Folio6 {
+    type Config = Config;
+
+    fn compile(rib: &Rib<Ipv6>, config: &Config) -> Result<Self, CompileError> {
+        compile::compile(rib, config)
+    }
+
+    /// The root, the pages for each usual step, and the leaves.
+    fn reads(&self) -> Vec<usize> {
+        let pages = size_of_val(&self.pages[..]) / usize::from(self.fixed.steps);
+        let lines = size_of_val(&self.lines[..]) + size_of_val(&self.minis[..]);
+        let steps = core::iter::repeat_n(pages, self.fixed.steps.into());
+        let reads = [size_of_val(&self.root[..])].into_iter().chain(steps);
+        reads.chain([self.codes.len() + lines]).filter(|bytes| *bytes > 0).collect()
+    }
+
+    fn live(self) -> LiveEngine<Ipv6> {
+        update::live(self)
+    }
+
+    fn check(&self, rib: &Rib<Ipv6>) -> Result<(), Corrupt> {
+        check::check(self.slices(), None, rib)
+    }
+}
+
+/// Builds the form with the codes and steps that suit the table best, or those of the options.
+pub(super) fn build<V: EngineVisitor<Ipv6>>(
+    request: &Request<'_, Ipv6>,
+    mut options: Options<'_>,
+    visitor: V,
+) -> Built<Ipv6, V> {
+    let names = FORMS.map(|form| form.name);
+    let codes = options.value("codes", |name| names.into_iter().find(|known| *known == name));
+    let steps = options.number("steps", 1..=MAX_STEPS);
+    let plans = Costs::ALL.map(|(name, _)| name);
+    let leaves = options.value("leaves", |name| plans.into_iter().find(|known| *known == name));
+    options.finish()?;
+    let folio = compile::compile(request.rib, &Config { codes, steps, leaves })?;
+    request.admit(|| folio.memory_usage().bytes() as u64)?;
+    Ok(visitor.visit(folio))
+}
