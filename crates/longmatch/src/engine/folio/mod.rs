@@ -12,6 +12,7 @@ pub mod identity;
 mod layout;
 mod lines;
 mod lookup;
+mod numbers;
 mod pieces;
 mod plan;
 mod root;

@@ -316,6 +316,7 @@ impl<T: Plain, A: Array<T>> Pieces<T, A> {
     }
 
     /// Number of pieces.
+    #[cfg(test)]
     pub fn count(&self) -> usize {
         self.known.len() - self.vacant.len()
     }

@@ -1,6 +1,7 @@
 //! The cost model of a plan: cycles of lookups from counts of reads and bytes.
 
 use super::layout::Single;
+use crate::engine::folio::numbers::{exp_minus, log2, power};
 use crate::engine::kit::cost::CpuCosts;
 use crate::mem::LINE;
 use crate::simd::{Cpu, Level, Simd};
@@ -140,7 +141,7 @@ impl Tally {
 /// The shares of the reads of arrays that miss a cache of `lines` lines: Che's approximation of a
 /// cache that replaces the least recently used line.
 ///
-/// A line that is read `r` times a lookup is still there with a chance of `1 - exp(-r t)`, where `t`
+/// A line that is read `r` times a lookup is still there with a chance of `1 - exp_minus(-r t)`, where `t`
 /// is the time in lookups in which as many lines are read as the cache has.
 fn misses(reads: &[Read; 4], lines: f64) -> [f64; 4] {
     let used = reads.iter().filter(|(_, rate)| *rate > 0.0);
@@ -151,7 +152,7 @@ fn misses(reads: &[Read; 4], lines: f64) -> [f64; 4] {
     for _ in 0..40 {
         let time = (low + high) / 2.0;
         let cached: f64 =
-            used.clone().map(|(all, rate)| all * (1.0 - exp(rate / all * time))).sum();
+            used.clone().map(|(all, rate)| all * (1.0 - exp_minus(rate / all * time))).sum();
         if cached < lines {
             low = time
         } else {
@@ -161,52 +162,12 @@ fn misses(reads: &[Read; 4], lines: f64) -> [f64; 4] {
             break;
         }
     }
-    reads.map(|(all, rate)| if rate > 0.0 { exp(rate / all * low) } else { 0.0 })
-}
-
-/// `e^-x`, for `x` of at least 0. The standard library's needs an operating system.
-fn exp(x: f64) -> f64 {
-    if x > 40.0 {
-        0.0
-    } else {
-        power(1.0 / (1.0 + x / 4096.0 + x * x / (2.0 * 4096.0 * 4096.0)), 12)
-    }
-}
-
-/// `x` raised to `2^log2`.
-fn power(x: f64, log2: u32) -> f64 {
-    (0..log2).fold(x, |x, _| x * x)
-}
-
-fn log2(x: f64) -> f64 {
-    ln(x) / core::f64::consts::LN_2
-}
-
-/// The natural logarithm of a positive number.
-pub(super) fn ln(x: f64) -> f64 {
-    let bits = x.to_bits();
-    let exponent = (bits >> 52) as i64 - 1023;
-    let mantissa = f64::from_bits(bits & !(0xfff << 52) | 1023 << 52);
-    // The logarithm of the mantissa, from 1 to 2, is the series of the inverse hyperbolic tangent.
-    let t = (mantissa - 1.0) / (mantissa + 1.0);
-    let t2 = t * t;
-    let series = 2.0 * t * (1.0 + t2 * (1.0 / 3.0 + t2 * (0.2 + t2 * (1.0 / 7.0 + t2 / 9.0))));
-    exponent as f64 * core::f64::consts::LN_2 + series
+    reads.map(|(all, rate)| if rate > 0.0 { exp_minus(rate / all * low) } else { 0.0 })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn functions_are_close() {
-        for x in [1e-9, 0.3, 1.0, 1.5, 2.0, 77.0, 1e12] {
-            assert!((ln(x) - f64::ln(x)).abs() < 1e-4, "ln {x}");
-        }
-        for x in [0.0, 1e-6, 0.1, 1.0, 5.0, 20.0] {
-            assert!((exp(x) - f64::exp(-x)).abs() < 1e-4, "exp {x}");
-        }
-    }
 
     #[test]
     fn a_cache_keeps_the_array_that_is_read_most_per_line() {

@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 
 use super::blocks::{Block, Copies, Form, Ranges, Shaper};
 use super::layout::{Fixed, MAX_CUT, MAX_ROOT, MIN_CUT, MIN_ROOT, Single, WIDTH};
-use super::model::{Machine, Tally, ln};
+use super::model::{Machine, Tally};
+use crate::engine::folio::numbers::ln;
 use crate::mem::LINE;
 
 /// What the builder follows.

@@ -21,11 +21,11 @@ use super::layout::{
     WORDS_ALIGN, below,
 };
 use super::plan::Plan;
-use crate::engine::folio::pieces::{Array, Full, Piece, Pieces};
+use crate::engine::folio::pieces::{Full, Piece, Pieces};
 use crate::engine::folio::survey::{Start, read_within};
 use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
 use crate::mem::{Live, LiveMemory, MemoryUsage, Owner, Plain, Readable, RetireList};
-use crate::net::{Bits, Ipv4, Prefix};
+use crate::net::{Ipv4, Prefix};
 use crate::rib::Rib;
 
 /// The most blocks of the root to change in place; beyond, a fresh compile takes no more work.

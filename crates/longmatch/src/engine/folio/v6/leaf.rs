@@ -132,11 +132,6 @@ pub(super) fn fork(segments: &[(u32, u32)]) -> Line {
     fork
 }
 
-/// Number of keys of a line less than all ones, which are those that a word can exceed.
-pub(super) fn used(bytes: &[u8], keys: usize, log2: u8) -> usize {
-    (0..keys).filter(|key| read(bytes, key << log2, log2) != all_ones(log2)).count()
-}
-
 /// log2 of the lines that some hosts need, at a load of four fifths.
 pub(super) fn log2_lines(log2: u8, hosts: usize) -> u32 {
     (5 * hosts).div_ceil(4 * HOSTS[usize::from(log2)]).next_power_of_two().ilog2()

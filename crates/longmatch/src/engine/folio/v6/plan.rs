@@ -6,6 +6,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::super::numbers::sqrt;
 use super::super::survey::Start;
 use super::codes::Codes;
 use super::layout::{Block, MAX_CODES, MAX_DROP, MAX_GRAIN, MAX_RUN, MAX_STEPS, below};
@@ -82,7 +83,7 @@ impl Outline {
         let share = |starts: f32| starts / all;
         let is_used = |starts: f32| if share(starts) > 0.001 { 1.0 } else { 0.0 };
         // The cycles of a read by the bytes that are read (Zen 3).
-        let read = 1.0 + 0.7 * (self.bytes / 131_072.0).sqrt();
+        let read = 1.0 + 0.7 * sqrt(f64::from(self.bytes / 131_072.0)) as f32;
         let steps = f32::from(steps) * (3.0 + read);
         let leaf = is_used(self.codes) * (2.0 + read)
             + is_used(self.minis) * (8.0 + 2.0 * read)
@@ -91,7 +92,7 @@ impl Outline {
         let mixed = 1.0 - share(self.codes.max(self.minis).max(self.lines));
         let one = 15.0 + steps + read + 25.0 * mixed + 8.0 * share(self.lines + self.minis);
         let one = one + 100.0 * share(self.rare);
-        batch * one.sqrt()
+        batch * sqrt(f64::from(one)) as f32
     }
 }
 
