@@ -6,7 +6,8 @@
 
 use alloc::vec;
 
-use super::layout::{Entry, LONGEST_LIST, MAX_PLACES, PLACE_BITS, Slices, Target, WORDS_ALIGN};
+use super::compile::first_word;
+use super::layout::{Entry, LONGEST_LIST, MAX_PLACES, Single, Slices, Target, WORDS_ALIGN};
 use crate::engine::kit::image::{DamagedImage, SLACK};
 
 // A list without a word that is at most the key makes a lookup read the word 32 words after its
@@ -30,7 +31,9 @@ pub(super) fn verify(table: Slices<'_>) -> Result<(), DamagedImage> {
     if units > MAX_PLACES || units < fixed.identity as usize {
         return damaged(*b"cod", "has a length that no table has");
     }
-    let limits = Limits { words: words.len(), codes: units };
+    // Lookups of a plain table read codes only; and a place that is a patched code is replaced.
+    let only_codes = fixed.single == Single::Plain;
+    let limits = Limits { words: words.len(), codes: units, first: first_word(fixed), only_codes };
     let bits = fixed.root_shift as u8;
     // Each page of entries is verified once for each number of bits below its slots.
     let mut met = vec![0u8; words.len()];
@@ -55,6 +58,9 @@ pub(super) fn verify(table: Slices<'_>) -> Result<(), DamagedImage> {
 struct Limits {
     words: usize,
     codes: usize,
+    /// The first word of a list.
+    first: usize,
+    only_codes: bool,
 }
 
 impl Limits {
@@ -66,13 +72,14 @@ impl Limits {
             Target::Codes { drop, place } => {
                 fits(place, 1 << bits.saturating_sub(drop), self.codes)
             }
+            Target::Entries { .. } | Target::List { .. } if self.only_codes => false,
             Target::Entries { cut, place } => {
                 cut < bits && fits(place, 1 << (bits - cut), self.words)
             }
-            Target::List { place, words } => fits(place, words as usize, self.words),
+            Target::List { place, words } => {
+                place as usize >= self.first && fits(place, words as usize, self.words)
+            }
             Target::None => false,
         }
     }
 }
-
-const _: () = assert!(PLACE_BITS < 31);

@@ -12,8 +12,8 @@ use hashbrown::{HashMap, HashSet};
 use super::account::Account;
 use super::compile::{first_word, identity_units};
 use super::layout::{
-    CODES_ALIGN, Entry, MAX_PLACES, MAX_ROOT, MIN_ROOT, PATCHES, Slices, Target, WORDS_ALIGN,
-    code_mask,
+    CODES_ALIGN, Entry, MAX_PLACES, MAX_ROOT, MIN_ROOT, PATCHES, Single, Slices, Target,
+    WORDS_ALIGN, code_mask,
 };
 use crate::engine::folio::NAME;
 use crate::engine::folio::pieces::Piece;
@@ -41,6 +41,9 @@ pub(super) fn check(
 ) -> Result<(), Corrupt> {
     arrays_fit(table)?;
     let account = Account::of(table).or_else(corrupt)?;
+    if table.fixed.single == Single::Plain && !account.words.is_empty() {
+        return corrupt(format!("{} lists and pages in a plain table", account.words.len()));
+    }
     let unit = usize::from(table.fixed.code_bytes);
     let arrays = [
         (&account.words, WORDS_ALIGN, first_word(table.fixed), table.words.len()),

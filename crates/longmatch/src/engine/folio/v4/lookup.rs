@@ -1,6 +1,6 @@
 //! One address: the root, perhaps a page of entries, then a code or a list.
 
-use super::layout::{Entry, LONGEST_LIST, Single, View, lowest_bit};
+use super::layout::{Entry, Single, View, lowest_bit};
 use crate::mem::Memory;
 use crate::net::NextHopId;
 use crate::simd::lanes::Lanes;
@@ -142,5 +142,3 @@ pub(super) unsafe fn code_at<M: Memory>(table: View<'_, M>, position: usize) -> 
         _ => u32::from_le(unsafe { AtomicU32::from_ptr(at.cast_mut().cast()) }.load(Relaxed)),
     }
 }
-
-const _: () = assert!(LONGEST_LIST == 32);

@@ -120,6 +120,7 @@ fn lists() {
     broken(
         with_lists,
         &[
+            (|p| fixed(p).single = Single::Plain, "in a plain table"),
             (|p| list(p)[0] ^= 1, "next hop"),
             (|p| list(p)[0] = list(p)[1] ^ 7, "does not descend"),
             (|p| list(p).fill(1 << 20), "has no lowest address"),
