@@ -23,12 +23,12 @@ pub(super) const WIDTH: u8 = 32;
 /// |---|---|---|
 /// | 0 to 15 | a page of codes, which ignore the low `kind` bits of an address | its first code |
 /// | 16 to 21 | a page of entries, each for a block of `2^(kind - 12)` addresses | its first word |
-/// | 22 | a list | its first word, plus half of its number of words |
+/// | 24 | a list | its first word, plus half of its number of words |
 /// | 31 | an answer | the code at this place, which is the place itself |
 ///
 /// All kinds but pages of codes are negative as signed words, and pages of entries are the least:
-/// each step of a vector asks by one comparison. An answer needs no case of its own: the bits of an
-/// address below its block, shifted by 31, are 0.
+/// each step of a vector asks by one comparison. Answers and lists need no case of their own where a
+/// place is computed: the bits of an address below its block, shifted by 24 or 31, are 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub(super) struct Entry(pub u32);
@@ -44,10 +44,11 @@ const CUT: u32 = 12;
 /// The fewest and the most bits below the entries of a page.
 pub(super) const MIN_CUT: u8 = 4;
 pub(super) const MAX_CUT: u8 = 9;
-const LIST: u32 = CUT + MAX_CUT as u32 + 1;
+/// As large as the bits of a block: the bits of an address, shifted by it, are 0.
+const LIST: u32 = (WIDTH - MIN_ROOT) as u32;
 const ANSWER: u32 = 31;
 /// Every page of entries, as a signed word, is less than this word.
-pub(super) const PAGES_BELOW: u32 = LIST << PLACE_BITS;
+pub(super) const PAGES_BELOW: u32 = (CUT + MAX_CUT as u32 + 1) << PLACE_BITS;
 /// Every other entry that is less than this word, signed, is a list.
 pub(super) const LISTS_BELOW: u32 = (LIST + 1) << PLACE_BITS;
 
@@ -101,7 +102,9 @@ impl Entry {
         match kind {
             ANSWER => Target::Answer(place),
             _ if kind <= MAX_DROP.into() => Target::Codes { drop: kind as u8, place },
-            _ if kind < LIST => Target::Entries { cut: (kind - CUT) as u8, place },
+            _ if kind <= CUT + u32::from(MAX_CUT) => {
+                Target::Entries { cut: (kind - CUT) as u8, place }
+            }
             LIST if place % LONGEST_LIST as u32 != 0 => {
                 let half = lowest_bit(place);
                 Target::List { place: place ^ half, words: 2 * half }

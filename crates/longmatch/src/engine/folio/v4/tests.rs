@@ -3,7 +3,7 @@ use alloc::vec;
 use super::layout::Fixed;
 use super::model::Machine;
 use super::*;
-use crate::engine::testing::{ends, hop, rib4};
+use crate::engine::testing::{ends, hop, rib4, spread};
 use crate::net::{Prefix, Route};
 use crate::simd::{Cpu, Level, Microarch, Simd};
 
@@ -90,6 +90,21 @@ fn hosts() {
                 ..Config::default()
             };
             agree(&hosts, &config);
+        }
+    }
+}
+
+/// Routes of all lengths, whose blocks of 2^24 addresses have lists.
+#[test]
+fn blocks_of_all_sizes() {
+    let rib = spread::<Ipv4>(1..=32, 17);
+    for root_bits in [8, 9, 10, 11, 13, 15, 17, 22] {
+        for (lists, entries) in [(0, plan::NONE), (0, 0), (plan::NONE, 0), (4, 4)] {
+            let (lists, entries) = (Some(lists), Some(entries));
+            agree(
+                &rib,
+                &Config { root_bits: Some(root_bits), lists, entries, ..Config::default() },
+            );
         }
     }
 }
