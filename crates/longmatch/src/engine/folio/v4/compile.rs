@@ -32,6 +32,8 @@ pub(super) const CODES: u8 = 2;
 const UNCODED: usize = 1000;
 /// The most identity codes on top of the number of ranges.
 const IDENTITY: usize = 1 << 16;
+/// Bytes that a table may take on top of twice its plan.
+const MARGIN: u64 = 1 << 20;
 /// Arrays of at least so many bytes are in huge pages.
 const HUGE: usize = 4 << 20;
 
@@ -60,13 +62,16 @@ pub(super) fn compile_for(
     let copies = Copies::of(&ranges, plan::sizes());
     let identity_bytes = (identity_units(&fixed) * usize::from(fixed.code_bytes)) as f64;
     let mut planner = Planner { fixed, all_coded, copies: &copies, machine, identity_bytes };
-    let plan = planner.plan(&ranges, request);
+    let (plan, planned) = planner.plan(&ranges, request);
     let mut fixed = planner.fixed;
     fixed.root_shift = u32::from(WIDTH - plan.root);
     fixed.below_root = u32::MAX >> plan.root;
     (fixed.single, fixed.ahead) = (plan.single, plan.ahead);
-    admit(4u64 << plan.root)?;
     let shaper = Shaper { fixed: &fixed, plan: &plan, copies: &copies, all_coded };
+    // Close to the limit only a bound decides: it takes as long as to compile.
+    if admit(2 * planned + MARGIN).is_err() {
+        admit(upper_bound(&shaper, &ranges))?;
+    }
     let arrays = build(shaper, &ranges).map_err(|full| match full {
         Full::Places => {
             CompileError::TooMany { engine: NAME, what: "codes or words", limit: MAX_PLACES as u64 }
@@ -78,6 +83,39 @@ pub(super) fn compile_for(
     let words = frozen(&words)?;
     let codes = frozen(&codes)?;
     Ok(Folio4::new(root, words, codes, Arc::new(fixed), plan))
+}
+
+/// An upper bound of the bytes of a table: those of its pieces, each of them as often as it occurs.
+fn upper_bound(shaper: &Shaper<'_>, ranges: &Ranges) -> u64 {
+    let width = usize::from(shaper.fixed.code_bytes);
+    let bits = WIDTH - shaper.plan.root;
+    let leaf = |block: &Block<'_>, form| match form {
+        Some(Form::Codes(drop)) => width << (block.bits - drop),
+        Some(Form::List) => 4 * block.ranges().next_power_of_two().max(2),
+        _ => 0,
+    };
+    let uniform = |bits: u8, hop: u32| {
+        let block = Block { bits, first: hop, starts: &[] };
+        leaf(&block, shaper.leaf(&block).1)
+    };
+    let block = |(_, block): (u32, Block<'_>)| {
+        // Behind a block and its parts there may be blocks of their last next hop.
+        let after = uniform(bits, block.last());
+        after
+            + match shaper.best(&block).1 {
+                Some(Form::Entries(cut)) => {
+                    let parts = block.parts(cut).map(|(_, part)| {
+                        leaf(&part, shaper.leaf(&part).1) + uniform(cut, part.last())
+                    });
+                    (4 << (block.bits - cut)) + uniform(cut, block.first) + parts.sum::<usize>()
+                }
+                form => leaf(&block, form),
+            }
+    };
+    let pieces: usize = ranges.all().parts(bits).map(block).sum();
+    let first = 4 * first_word(shaper.fixed) + width * identity_units(shaper.fixed);
+    let rounded = (4 << WORDS_ALIGN) + (width << CODES_ALIGN);
+    ((4 << shaper.plan.root) + first + rounded + uniform(bits, ranges.lowest) + pieces) as u64
 }
 
 /// The error of an option with an impossible value.

@@ -114,8 +114,8 @@ pub(super) struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    /// Chooses the plan.
-    pub fn plan(&mut self, ranges: &Ranges, request: Request) -> Plan {
+    /// Chooses the plan, and estimates the bytes of the table.
+    pub fn plan(&mut self, ranges: &Ranges, request: Request) -> (Plan, u64) {
         let small = ranges.starts.len() < SMALL;
         let (parts, unit) = sample(ranges, small);
         let roots = SMALL_ROOTS.into_iter().filter(|_| small).chain(ROOTS);
@@ -143,8 +143,11 @@ impl Planner<'_> {
         }
         let least = tried.iter().map(|it| it.bytes).fold(f64::INFINITY, f64::min);
         let most = 1.5 * least + f64::from(4 << 20);
-        let fit = tried.iter().filter(|it| it.bytes <= most && request.admits(&it.plan));
+        let fits =
+            |it: &&Scored| it.bytes.is_finite() && it.bytes <= most && request.admits(&it.plan);
+        let fit = tried.iter().filter(fits);
         let best = fit.min_by(|a, b| a.score.total_cmp(&b.score));
+        let bytes = best.map_or(u64::MAX / 4, |it| it.bytes as u64);
         let mut plan = best.map_or_else(|| self.fallback(request), |it| it.plan);
         plan.single = match (plan.single, request.flat) {
             (Single::Branches | Single::Flat, Some(true)) => Single::Flat,
@@ -152,7 +155,7 @@ impl Planner<'_> {
             (single, _) => single,
         };
         plan.ahead = request.ahead.unwrap_or(plan.ahead);
-        plan
+        (plan, bytes)
     }
 
     /// The plan where no candidate is possible.
