@@ -7,7 +7,6 @@ use super::leaf::{FORK_ENTRIES, FORK_KEYS, HOSTS, KEYS, LINE_WORDS, MINI_WORDS, 
 use super::leaf::{line_code, run_code};
 use crate::mem::{Memory, Single};
 use crate::net::NextHopId;
-use crate::simd::Work;
 use crate::simd::lanes::Lanes;
 
 /// Looks up one address, comparing lines with vectors.
@@ -65,37 +64,18 @@ fn leaf<L: Lanes, M: Memory>(
 }
 
 /// The next hop from an entry of any kind.
-///
-/// Not inlined: without it, the usual steps are small enough to be inlined into loops of callers.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn rest<L: Lanes, M: Memory>(
     lanes: L,
     table: View<'_, M>,
     entry: Entry,
     addr: u128,
 ) -> u32 {
-    lanes.run(Rest { lanes, table, entry, addr })
-}
-
-struct Rest<'a, L, M> {
-    lanes: L,
-    table: View<'a, M>,
-    entry: Entry,
-    addr: u128,
-}
-
-impl<L: Lanes, M: Memory> Work for Rest<'_, L, M> {
-    type Output = u32;
-
-    #[inline(always)]
-    fn run(self) -> u32 {
-        let Self { lanes, table, entry, addr } = self;
-        let mut at = Place { entry, is_lower: false };
-        loop {
-            match step(lanes, table, at, addr) {
-                Step::Entry(next) => at = next,
-                Step::Hop(hop) => return hop,
-            }
+    let mut at = Place { entry, is_lower: false };
+    loop {
+        match step(lanes, table, at, addr) {
+            Step::Entry(next) => at = next,
+            Step::Hop(hop) => return hop,
         }
     }
 }
