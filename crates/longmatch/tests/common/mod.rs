@@ -99,6 +99,10 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
             "folio:lines:codes=book",
             "folio:lines:codes=16",
             "folio:lines:codes=32",
+            "folio:v6",
+            "folio:v6:codes=16:steps=1:leaves=minis",
+            "folio:v6:codes=list:steps=2:leaves=codes",
+            "folio:v6:codes=32:steps=3:leaves=lines",
         ],
     };
     specs.extend(of_family.iter().map(|text| text.parse::<EngineSpec>().unwrap()));

@@ -15,13 +15,13 @@ use core::sync::atomic::Ordering::Relaxed;
 use super::account::Account;
 use super::blocks::{Block, Copies, Shaper};
 use super::check::{self, Known};
-use super::compile::{Builder, CODES, ENTRIES, fill_codes, first_word, identity_units, position};
+use super::compile::{Builder, CODES, ENTRIES, first_word, identity_units, position};
 use super::layout::{
     CODES_ALIGN, Entry, Extent, Fixed, Folio4, MAX_PLACES, Single, Slices, Target, WIDTH,
     WORDS_ALIGN, below,
 };
 use super::plan::Plan;
-use crate::engine::folio::pieces::{Full, Piece, Pieces};
+use crate::engine::folio::pieces::{Full, Piece, Pieces, fill_codes};
 use crate::engine::folio::survey::{Start, read_within};
 use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
 use crate::mem::{Live, LiveMemory, MemoryUsage, Owner, Plain, Readable, RetireList};
@@ -263,7 +263,7 @@ impl Patcher {
             }
             (from, hop) = (to, next.unwrap_or(0));
         }
-        if let Some(slot) = only.filter(|_| log2 > 0)
+        if let Some(slot) = only.filter(|_| log2 > 0 && !self.is_shared(unit))
             && self.store_code(at, &page, slot)
         {
             self.page = page;
@@ -274,6 +274,13 @@ impl Patcher {
         self.page = page;
         self.replace_unit(rib, unit, stored?)?;
         Ok(true)
+    }
+
+    /// Whether a unit is a slot of a page of entries that other blocks have too.
+    fn is_shared(&self, unit: Unit) -> bool {
+        let root = Entry(self.root[unit.index as usize]);
+        let page = unit.slot.and_then(|_| position(&self.words, &self.codes, root));
+        page.is_some_and(|(_, at)| self.words.references(at) > 1)
     }
 
     /// Stores the code of a slot in place, if no other entry leads to the page and no coarser page

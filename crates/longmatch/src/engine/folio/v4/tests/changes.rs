@@ -78,6 +78,28 @@ fn random_changes_agree_with_the_rib() {
     }
 }
 
+/// Blocks with the same page of entries: a change of one leaves the other as it is.
+#[test]
+fn shared_pages_are_copied() {
+    let routes: Vec<Route<Ipv4>> = [0x0a00_0000, 0x0b00_0000]
+        .into_iter()
+        .flat_map(|net| (0..64).map(move |i| (net | i << 9 | (i % 2) << 2, 1 + i % 3)))
+        .map(|(bits, raw)| Route { prefix: Prefix::from_bits_masked(bits, 30), next_hop: hop(raw) })
+        .collect();
+    let config = Config {
+        root_bits: Some(16),
+        lists: Some(plan::NONE),
+        entries: Some(0),
+        ..Config::default()
+    };
+    let mut table = changing(routes.into_iter().collect(), &config);
+    let shared = table.in_use();
+    table.step("10.0.2.4/30", 3);
+    assert_eq!((table.answer("10.0.2.4/30"), table.answer("11.0.2.4/30")), (3, 2));
+    table.step("11.0.2.4/30", 3);
+    assert_eq!((table.answer("11.0.2.4/30"), table.in_use() == shared), (3, false));
+}
+
 /// Ids that fit neither a word of a list nor a code.
 #[test]
 fn great_next_hops_are_refused() {
