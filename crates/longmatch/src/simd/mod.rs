@@ -310,43 +310,37 @@ pub(crate) trait Kernel {
     );
 }
 
-/// Runs a kernel in vectors.
-///
-/// # Safety
-/// As [`Kernel::run`].
+/// Defines a function that runs a kernel in the vectors of a level.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-#[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
-unsafe fn kernel_avx2<K: Kernel>(
-    lanes: lanes::Avx2,
-    table: &K::Table,
-    keys: *const u8,
-    answers: *mut u32,
-    count: usize,
-    swap: bool,
-) {
-    // SAFETY: this function's contract.
-    unsafe { K::run(lanes, table, keys, answers, count, swap) }
+macro_rules! kernel_in {
+    ($name:ident, $lanes:ty, $features:literal) => {
+        /// Runs a kernel in vectors.
+        ///
+        /// # Safety
+        /// As [`Kernel::run`].
+        #[target_feature(enable = $features)]
+        unsafe fn $name<K: Kernel>(
+            lanes: $lanes,
+            table: &K::Table,
+            keys: *const u8,
+            answers: *mut u32,
+            count: usize,
+            swap: bool,
+        ) {
+            // SAFETY: this function's contract.
+            unsafe { K::run(lanes, table, keys, answers, count, swap) }
+        }
+    };
 }
 
-/// Runs a kernel in vectors.
-///
-/// # Safety
-/// As [`Kernel::run`].
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-#[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-#[target_feature(enable = "avx512vbmi,avx512vpopcntdq")]
-unsafe fn kernel_avx512<K: Kernel>(
-    lanes: lanes::Avx512,
-    table: &K::Table,
-    keys: *const u8,
-    answers: *mut u32,
-    count: usize,
-    swap: bool,
-) {
-    // SAFETY: this function's contract.
-    unsafe { K::run(lanes, table, keys, answers, count, swap) }
-}
+kernel_in!(kernel_avx2, lanes::Avx2, "popcnt,lzcnt,bmi1,bmi2,avx2");
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+kernel_in!(
+    kernel_avx512,
+    lanes::Avx512,
+    "popcnt,lzcnt,bmi1,bmi2,avx2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq"
+);
 
 impl Simd {
     /// Runs a kernel in this level's vectors, if it has any and at least one is full.
