@@ -18,9 +18,9 @@ use super::registry::{EngineKind, EngineSpec};
 use crate::net::{Family, Ipv4, Ipv6};
 use crate::rib::Rib;
 
-/// The engines that have images, in words.
+/// The forms of engines that have images, in words.
 pub(crate) const WITH_IMAGES: &str =
-    "folio in its default forms: 'folio:identity' for ipv4, 'folio:lines' for ipv6";
+    "'folio:identity' or 'folio:v4' for ipv4, 'folio:lines' or 'folio:v6' for ipv6";
 
 /// An image of a structure that was compiled for it.
 pub(crate) struct OwnedImage {

@@ -170,10 +170,9 @@ impl fmt::Display for FileError {
             FileErrorKind::Structure { section, what } => {
                 write!(f, "damaged: {section}: {what}; copy or compile the file again")
             }
-            FileErrorKind::NoImage { engine } => write!(
-                f,
-                "a file cannot hold engine '{engine}'; use one of the engines {WITH_IMAGES}"
-            ),
+            FileErrorKind::NoImage { engine } => {
+                write!(f, "a file cannot hold engine '{engine}'; use {WITH_IMAGES}")
+            }
             FileErrorKind::Compile(error) => error.fmt(f),
             FileErrorKind::Limit { what, limit } => {
                 write!(f, "more than {limit} {what}, the most of a file; use fewer")

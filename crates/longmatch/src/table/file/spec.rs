@@ -87,7 +87,7 @@ impl FileSpec {
     /// use longmatch::file::FileSpec;
     /// use longmatch::table::PrefixData;
     /// let refused = FileSpec::default().engine(EngineKind::Linear).to_bytes(&PrefixData::default());
-    /// assert!(refused.unwrap_err().to_string().contains("use one of the engines folio"));
+    /// assert!(refused.unwrap_err().to_string().contains("use 'folio:identity'"));
     /// ```
     #[must_use]
     pub fn engine(self, engine: impl Into<EngineSpec>) -> Self {

@@ -69,7 +69,7 @@ pub struct Config {
 }
 
 const EXPECTED: &str = "codes=8, codes=book, codes=16 or codes=32, s= and 8 to 24, huge, batch= \
-     and each, flight, gather, ring or ring-loads; identity or pages";
+     and each, flight, gather, ring or ring-loads; identity, pages or v4";
 
 /// Builds the form. Takes the options of its configuration.
 pub(super) fn build<V: EngineVisitor<Ipv4>>(

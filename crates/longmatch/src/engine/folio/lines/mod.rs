@@ -115,4 +115,4 @@ pub(super) fn build<V: EngineVisitor<Ipv6>>(
     })
 }
 
-const EXPECTED: &str = "codes=8, codes=book, codes=16 or codes=32; lines or pages";
+const EXPECTED: &str = "codes=8, codes=book, codes=16 or codes=32; lines, pages or v6";

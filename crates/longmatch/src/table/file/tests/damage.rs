@@ -206,7 +206,10 @@ fn damaged_trusted_files_are_never_left() {
         ("v4:s=8:lists=0", "codes=8", Answers::Routes),
         ("v4:s=10:lists=4:entries=4:flat=yes", "codes=8", Answers::Values),
         ("v4:s=12:codes=24:lists=none:entries=0:ahead=yes", "codes=8", Answers::Routes),
-        ("v4:s=16", "codes=16", Answers::Values),
+        ("v4:s=16", "v6", Answers::Values),
+        ("s=8", "v6:codes=book:leaves=minis", Answers::Routes),
+        ("s=8", "v6:codes=list:leaves=codes", Answers::Routes),
+        ("s=8", "v6:codes=32:leaves=lines:steps=2", Answers::Values),
     ] {
         let original = file(&data, ipv4, ipv6, answers);
         let mut memory = Arc::new(Guarded::new(original.len()));
