@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashTable;
 
-use crate::mem::{Owner, Plain, bytes_of};
+use crate::mem::{Frozen, OutOfMemory, Owner, Plain, bytes_of};
 
 /// Units of an array that an entry leads to: `1 << log2` from unit `start` on.
 ///
@@ -88,6 +88,33 @@ impl<T: Plain> Array<T> for Owner<T> {
         // SAFETY: no entry leads to these items: their place is new, or was freed after the last
         // reader that could reach it had ended.
         unsafe { Owner::write(self, at, items) };
+    }
+}
+
+/// Arrays of at least so many bytes are in huge pages.
+const HUGE: usize = 4 << 20;
+
+/// An array that never changes, in huge pages if it fills some.
+///
+/// # Errors
+/// When memory is short.
+pub(super) fn frozen<T: Plain>(items: &[T]) -> Result<Frozen<T>, OutOfMemory> {
+    if size_of_val(items) < HUGE {
+        return Frozen::of(items);
+    }
+    let mut array = Frozen::huge(items.len())?;
+    array.copy_from_slice(items);
+    Ok(array)
+}
+
+/// Fills a piece of a page with a code of `unit` bytes.
+pub(super) fn fill_codes(bytes: &mut [u8], unit: usize, code: u32) {
+    let code = code.to_le_bytes();
+    match unit {
+        1 => bytes.fill(code[0]),
+        2 => bytes.as_chunks_mut().0.fill([code[0], code[1]]),
+        3 => bytes.as_chunks_mut().0.fill([code[0], code[1], code[2]]),
+        _ => bytes.as_chunks_mut().0.fill(code),
     }
 }
 

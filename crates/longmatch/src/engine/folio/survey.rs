@@ -54,6 +54,18 @@ pub(super) fn read_within<F: Family>(
     (greatest <= limit).then_some(lowest)
 }
 
+/// Reads a whole RIB: the next hop of the lowest address, and the changes. O(routes).
+pub(super) fn read<F: Family>(rib: &Rib<F>) -> (u32, Vec<Start<F::Bits>>) {
+    let mut ranges = rib
+        .ranges()
+        .coalesced()
+        .map(|range| Start { at: range.first, raw: NextHopId::to_raw(range.next_hop()) });
+    let lowest = ranges.next().map_or(0, |start| start.raw);
+    let mut starts = Vec::with_capacity(rib.len() + 1);
+    starts.extend(ranges);
+    (lowest, starts)
+}
+
 /// All changes of next hop, and statistics of them.
 #[derive(Debug)]
 pub(super) struct Survey<B> {
@@ -82,13 +94,7 @@ pub(super) const MIN_CUT: u8 = 8;
 impl<B: Bits> Survey<B> {
     /// Surveys a table. O(routes).
     pub fn of<F: Family<Bits = B>>(rib: &Rib<F>) -> Self {
-        let mut ranges = rib
-            .ranges()
-            .coalesced()
-            .map(|range| Start { at: range.first, raw: NextHopId::to_raw(range.next_hop()) });
-        let lowest = ranges.next().map_or(0, |start| start.raw);
-        let mut starts = Vec::with_capacity(rib.len() + 1);
-        starts.extend(ranges);
+        let (lowest, starts) = read(rib);
         let mut survey = Self {
             lowest,
             starts,

@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
-use super::super::survey::Start;
+use super::super::survey::{self, Start};
 use super::layout::{Fixed, LONGEST_LIST, MAX_CUT, MAX_DROP, MIN_CUT, WIDTH, below};
 use super::plan::Plan;
-use crate::net::{Ipv4, NextHopId};
+use crate::net::Ipv4;
 use crate::rib::Rib;
 
 /// All changes of next hop of a table.
@@ -22,13 +22,7 @@ pub(super) struct Ranges {
 impl Ranges {
     /// O(routes).
     pub fn of(rib: &Rib<Ipv4>) -> Self {
-        let mut ranges = rib
-            .ranges()
-            .coalesced()
-            .map(|range| Start { at: range.first, raw: NextHopId::to_raw(range.next_hop()) });
-        let lowest = ranges.next().map_or(0, |start| start.raw);
-        let mut starts = Vec::with_capacity(rib.len() + 1);
-        starts.extend(ranges);
+        let (lowest, starts) = survey::read(rib);
         Self { lowest, starts }
     }
 

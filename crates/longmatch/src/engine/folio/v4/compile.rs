@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::super::NAME;
-use super::super::compile::Admit;
-use super::super::pieces::{Array, Full, Pieces};
+use super::super::compile::{Admit, admit_plan};
+use super::super::pieces::{Array, Full, Pieces, fill_codes, frozen};
 use super::super::survey::Start;
 use super::blocks::{Block, Copies, Form, Ranges, Shaper};
 use super::layout::{
@@ -32,10 +32,6 @@ pub(super) const CODES: u8 = 2;
 const UNCODED: usize = 1000;
 /// The most identity codes on top of the number of ranges.
 const IDENTITY: usize = 1 << 16;
-/// Bytes that a table may take on top of twice its plan.
-const MARGIN: u64 = 1 << 20;
-/// Arrays of at least so many bytes are in huge pages.
-const HUGE: usize = 4 << 20;
 
 /// The lookup structure of a table.
 pub(super) fn compile(
@@ -68,10 +64,7 @@ pub(super) fn compile_for(
     fixed.below_root = u32::MAX >> plan.root;
     (fixed.single, fixed.ahead) = (plan.single, plan.ahead);
     let shaper = Shaper { fixed: &fixed, plan: &plan, copies: &copies, all_coded };
-    // Close to the limit only a bound decides: it takes as long as to compile.
-    if admit(2 * planned + MARGIN).is_err() {
-        admit(upper_bound(&shaper, &ranges))?;
-    }
+    admit_plan(admit, planned, || upper_bound(&shaper, &ranges))?;
     let arrays = build(shaper, &ranges).map_err(|full| match full {
         Full::Places => {
             CompileError::TooMany { engine: NAME, what: "codes or words", limit: MAX_PLACES as u64 }
@@ -80,8 +73,8 @@ pub(super) fn compile_for(
     })?;
     let (root, words, codes) = arrays;
     admit((4 * (root.len() + words.len()) + codes.len()) as u64)?;
-    let words = frozen(&words)?;
-    let codes = frozen(&codes)?;
+    let words = frozen(&words).map_err(CompileError::memory(NAME))?;
+    let codes = frozen(&codes).map_err(CompileError::memory(NAME))?;
     Ok(Folio4::new(root, words, codes, Arc::new(fixed), plan))
 }
 
@@ -136,17 +129,6 @@ impl Config {
         }
         Ok(Request { root, lists, entries, flat, ahead })
     }
-}
-
-/// An array that never changes.
-fn frozen<T: crate::mem::Plain>(items: &[T]) -> Result<Frozen<T>, CompileError> {
-    let missing = CompileError::memory(NAME);
-    if size_of_val(items) < HUGE {
-        return Frozen::of(items).map_err(missing);
-    }
-    let mut array = Frozen::huge(items.len()).map_err(missing)?;
-    array.copy_from_slice(items);
-    Ok(array)
 }
 
 /// The codes before the first page, whole aligned units.
@@ -442,15 +424,4 @@ pub(super) fn fill(page: &mut Vec<u8>, unit: usize, to: usize, code: u32) {
     let from = page.len();
     page.resize(to * unit, code as u8);
     fill_codes(&mut page[from..], unit, code);
-}
-
-/// Fills a piece of a page with a code of `unit` bytes.
-pub(super) fn fill_codes(bytes: &mut [u8], unit: usize, code: u32) {
-    let code = code.to_le_bytes();
-    match unit {
-        1 => bytes.fill(code[0]),
-        2 => bytes.as_chunks_mut().0.fill([code[0], code[1]]),
-        3 => bytes.as_chunks_mut().0.fill([code[0], code[1], code[2]]),
-        _ => bytes.as_chunks_mut().0.fill(code),
-    }
 }

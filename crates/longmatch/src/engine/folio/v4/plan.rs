@@ -147,7 +147,7 @@ impl Planner<'_> {
             |it: &&Scored| it.bytes.is_finite() && it.bytes <= most && request.admits(&it.plan);
         let fit = tried.iter().filter(fits);
         let best = fit.min_by(|a, b| a.score.total_cmp(&b.score));
-        let bytes = best.map_or(u64::MAX / 4, |it| it.bytes as u64);
+        let bytes = best.map_or(u64::MAX, |it| it.bytes as u64);
         let mut plan = best.map_or_else(|| self.fallback(request), |it| it.plan);
         plan.single = match (plan.single, request.flat) {
             (Single::Branches | Single::Flat, Some(true)) => Single::Flat,

@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 
 use super::super::NAME;
-use super::super::pieces::{Array, Full, Pieces};
-use super::super::survey::{Start, read_within};
-use super::Config;
+use super::super::compile::{Admit, admit_plan};
+use super::super::pieces::{Array, Full, Pieces, frozen};
+use super::super::survey::{self, Start};
 use super::codes::Codes;
 use super::layout::{
     Block, CODES, Entry, FORK, Fixed, Folio6, LINE, LOWER, MAX_NEXT_HOP, MAX_STEPS, PAGE, PLACES,
@@ -13,9 +13,10 @@ use super::layout::{
 };
 use super::leaf::{self, KEYS, LINE_WORDS, MINI_WORDS};
 use super::plan::{Choice, Content, Costs, Outline, Plan, Sub, half_of};
-use crate::engine::kit::CompileError;
+use super::{Choices, Config};
+use crate::engine::kit::{CompileError, Lookup};
 use crate::mem::Frozen;
-use crate::net::{Ipv6, Prefix};
+use crate::net::Ipv6;
 use crate::rib::Rib;
 
 /// Kinds of pieces that are not shared, in the arrays of pages and of lines.
@@ -343,17 +344,21 @@ fn root(lowest: u32, starts: &[Start<u128>]) -> (u64, u8, u32) {
 }
 
 /// Chooses the kinds of leaves and the number of usual steps: the fastest plan that is not too large.
-fn choose(plan: &mut Plan<'_>, config: &Config) -> (&'static str, u8) {
+fn choose(
+    plan: &mut Plan<'_>,
+    steps: Option<u8>,
+    leaves: Option<&str>,
+) -> (&'static str, u8, Outline) {
     /// The bytes of a table that is not too large, and how many times the smallest.
     const BYTES: f32 = 4e6;
     const TIMES: f32 = 1.5;
     let mut all = Vec::new();
     for (name, costs) in Costs::ALL {
-        if config.leaves.is_some_and(|leaves| leaves != name) {
+        if leaves.is_some_and(|leaves| leaves != name) {
             continue;
         }
         plan.choose_all(costs);
-        let steps = (1..=MAX_STEPS).filter(|steps| config.steps().is_none_or(|it| it == *steps));
+        let steps = (1..=MAX_STEPS).filter(|it| steps.is_none_or(|steps| steps == *it));
         all.extend(steps.map(|steps| (name, costs, steps, plan.outline(steps))));
     }
     let least = all.iter().map(|it| it.3.bytes).fold(f32::MAX, f32::min);
@@ -361,31 +366,39 @@ fn choose(plan: &mut Plan<'_>, config: &Config) -> (&'static str, u8) {
     let time = |it: &&(&'static str, Costs, u8, Outline)| it.3.time(it.2);
     let fitting = all.iter().filter(|it| fits(&it.3));
     let best = fitting.min_by(|a, b| time(a).total_cmp(&time(b)));
-    let (name, costs, steps, _) =
+    let (name, costs, steps, outline) =
         best.copied().unwrap_or(("lines", Costs::LINES, 1, Outline::default()));
     plan.choose_all(costs);
-    (name, steps)
+    (name, steps, outline)
 }
 
 /// Compiles a table.
 ///
 /// # Errors
-/// When a next hop is too large, the arrays have no more places, or memory is short.
-pub(super) fn compile(rib: &Rib<Ipv6>, config: &Config) -> Result<Folio6, CompileError> {
-    let mut starts = Vec::new();
-    let all = Prefix::from_bits_masked(0, 0);
-    let Some(lowest) = read_within(rib, all, MAX_NEXT_HOP, &mut starts) else {
-        let id = rib.iter().map(|route| route.next_hop.get()).max().unwrap_or(0);
+/// When a next hop is too large, the arrays have no more places, memory is short, or `admit` refuses
+/// the bytes.
+pub(super) fn compile(
+    rib: &Rib<Ipv6>,
+    config: &Config,
+    admit: Admit<'_>,
+) -> Result<Folio6, CompileError> {
+    let Choices { form, steps, leaves } = config.choices()?;
+    let (lowest, starts) = survey::read(rib);
+    let id = starts.iter().map(|start| start.raw).fold(lowest, u32::max);
+    if id > MAX_NEXT_HOP {
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit: MAX_NEXT_HOP });
-    };
-    let codes = Codes::choose(lowest, &starts, config.form());
+    }
+    let codes = Codes::choose(lowest, &starts, form);
     let (base, shift, last) = root(lowest, &starts);
     let step = if starts.len() > FINE { 4 } else { 2 };
     let mut plan = Plan::new(&codes, lowest, &starts, 64 - shift, Some(step), Costs::LINES);
-    let (leaves, steps) = choose(&mut plan, config);
+    let (leaves, steps, outline) = choose(&mut plan, steps, leaves);
+    let others = 4 * (u64::from(last) + 1 + codes.form.list_len() as u64) + (1 << ALIGN);
+    let bound = outline.bound + others;
+    admit_plan(admit, outline.bytes as u64 + others, || bound)?;
     let mut store = Store::new(codes.form.log2, [const { Vec::new() }; 3], Vec::new());
     let mut builder = Builder::new(&plan, &mut store);
-    builder.tops(steps, false).map_err(refused)?;
+    builder.tops(steps, false).map_err(|full| refused(full, bound))?;
     let tops = builder.tops;
     let fixed =
         Fixed { base, shift, last, steps, log2: codes.form.log2, is_list: codes.form.is_list };
@@ -404,7 +417,9 @@ pub(super) fn compile(rib: &Rib<Ipv6>, config: &Config) -> Result<Folio6, Compil
             leaves,
         })
     })();
-    arrays.map_err(memory)
+    let folio = arrays.map_err(memory)?;
+    admit(folio.memory_usage().bytes() as u64)?;
+    Ok(folio)
 }
 
 /// Fills in the entries of the root.
@@ -430,24 +445,13 @@ fn fill_root(plan: &Plan<'_>, fixed: &Fixed, tops: &[Entry], root: &mut Vec<u32>
     root.push(plan.before(plan.starts.len()));
 }
 
-/// An array in huge pages, if it fills some.
-fn frozen<T: crate::mem::Plain>(items: &[T]) -> Result<Frozen<T>, crate::mem::OutOfMemory> {
-    const HUGE: usize = 4 << 20;
-    if size_of_val(items) < HUGE {
-        return Frozen::of(items);
-    }
-    let mut array = Frozen::huge(items.len())?;
-    array.copy_from_slice(items);
-    Ok(array)
-}
-
-fn refused(full: Full) -> CompileError {
+fn refused(full: Full, bytes: u64) -> CompileError {
     match full {
         Full::Places => CompileError::TooMany {
             engine: NAME,
             what: "entries, codes or lines",
             limit: PLACES as u64,
         },
-        Full::Memory => CompileError::Allocation { engine: NAME, bytes: 0 },
+        Full::Memory => CompileError::Allocation { engine: NAME, bytes },
     }
 }

@@ -14,6 +14,7 @@
 //! word's segment. Keys after the last one are all ones.
 
 use super::layout::home;
+use crate::engine::folio::pieces::fill_codes;
 
 /// Words of 32 bits in a line and in a mini.
 pub(super) const LINE_WORDS: usize = 16;
@@ -59,10 +60,7 @@ pub(super) fn write(bytes: &mut [u8], at: usize, log2: u8, number: u32) {
 /// Writes some codes of a page.
 pub(super) fn fill(codes: &mut [u8], log2: u8, range: core::ops::Range<u64>, code: u32) {
     let codes = &mut codes[(range.start as usize) << log2..(range.end as usize) << log2];
-    match log2 {
-        0 => codes.fill(code as u8),
-        _ => codes.chunks_exact_mut(1 << log2).for_each(|it| write(it, 0, log2, code)),
-    }
+    fill_codes(codes, 1 << log2, code);
 }
 
 /// The place of code `i` of a line, in bytes.

@@ -1,6 +1,6 @@
 //! Graded pages: IPv6 tables as a small root, pages of entries at any bits, and five kinds of leaf.
 //!
-//! The layout is described in `layout.rs`, the bytes of leaves in `leaf.rs`.
+//! See the README beside this file.
 
 mod batch;
 mod bounds;
@@ -26,9 +26,10 @@ use self::codes::{FORMS, Form};
 use self::layout::{MAX_STEPS, Slices};
 use self::plan::Costs;
 use super::NAME;
+use super::compile::Admit;
 use crate::engine::kit::{
-    Built, CompileError, Corrupt, Engine, EngineVisitor, Keys, LiveEngine, Lookup, Options,
-    Request, Structure, Variant, capacity_for,
+    Built, CompileError, Corrupt, Engine, EngineVisitor, Keys, LiveEngine, Lookup, OptionError,
+    Options, Request, Structure, Variant, capacity_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
 use crate::net::{Ipv6, NextHopId};
@@ -60,14 +61,33 @@ pub struct Config {
     pub leaves: Option<&'static str>,
 }
 
-impl Config {
-    fn form(&self) -> Option<Form> {
-        FORMS.into_iter().find(|form| Some(form.name) == self.codes)
-    }
+const EXPECTED: &str = "codes=8, codes=book, codes=16, codes=list or codes=32, steps= and 1 to 3, \
+     leaves=lines, leaves=codes or leaves=minis";
 
-    /// The number of steps, in its range.
-    fn steps(&self) -> Option<u8> {
-        self.steps.map(|steps| steps.clamp(1, MAX_STEPS))
+/// A configuration that has been checked.
+struct Choices {
+    form: Option<Form>,
+    steps: Option<u8>,
+    leaves: Option<&'static str>,
+}
+
+impl Config {
+    fn choices(&self) -> Result<Choices, OptionError> {
+        let refused = |option: Variant| {
+            Err(OptionError { engine: NAME, option: option.finish(), expected: EXPECTED })
+        };
+        let form = FORMS.into_iter().find(|form| Some(form.name) == self.codes);
+        if let (Some(codes), None) = (self.codes, form) {
+            return refused(Variant::new().value("codes", codes));
+        }
+        if let Some(steps) = self.steps.filter(|steps| !(1..=MAX_STEPS).contains(steps)) {
+            return refused(Variant::new().value("steps", steps));
+        }
+        let leaves = Costs::ALL.into_iter().find(|(name, _)| Some(*name) == self.leaves);
+        if let (Some(leaves), None) = (self.leaves, leaves) {
+            return refused(Variant::new().value("leaves", leaves));
+        }
+        Ok(Choices { form, steps: self.steps, leaves: self.leaves })
     }
 }
 
@@ -141,7 +161,7 @@ impl Engine<Ipv6> for Folio6 {
     type Config = Config;
 
     fn compile(rib: &Rib<Ipv6>, config: &Config) -> Result<Self, CompileError> {
-        compile::compile(rib, config)
+        compile::compile(rib, config, &|_| Ok(()))
     }
 
     /// The root, the pages for each usual step, and the leaves.
@@ -173,8 +193,8 @@ pub(super) fn build<V: EngineVisitor<Ipv6>>(
     let steps = options.number("steps", 1..=MAX_STEPS);
     let plans = Costs::ALL.map(|(name, _)| name);
     let leaves = options.value("leaves", |name| plans.into_iter().find(|known| *known == name));
-    options.finish()?;
-    let folio = compile::compile(request.rib, &Config { codes, steps, leaves })?;
-    request.admit(|| folio.memory_usage().bytes() as u64)?;
-    Ok(visitor.visit(folio))
+    options.finish().map_err(|error| OptionError { expected: EXPECTED, ..error })?;
+    let config = Config { codes, steps, leaves };
+    let admit: Admit<'_> = &|bytes| request.admit(|| bytes);
+    Ok(visitor.visit(compile::compile(request.rib, &config, admit)?))
 }

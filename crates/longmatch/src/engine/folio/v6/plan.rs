@@ -68,7 +68,10 @@ impl Costs {
 /// The bytes of a plan, and its starts by the kind of their leaf.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Outline {
+    /// Estimated bytes, in which blocks share lines.
     pub bytes: f32,
+    /// An upper bound of the bytes of pages and leaves, which share nothing.
+    pub bound: u64,
     codes: f32,
     minis: f32,
     lines: f32,
@@ -76,6 +79,15 @@ pub(super) struct Outline {
 }
 
 impl Outline {
+    fn add(&mut self, bound: u64, bytes: f32) {
+        self.bound += bound;
+        self.bytes += bytes;
+    }
+
+    fn add_whole(&mut self, bytes: u64) {
+        self.add(bytes, bytes as f32);
+    }
+
     /// The time of lookups with so many usual steps: the product of cycles in a batch and of cycles
     /// one by one, with less weight, of an address in the table.
     pub fn time(&self, steps: u8) -> f32 {
@@ -219,10 +231,15 @@ impl<'a> Plan<'a> {
         let content = self.levels[level].subs[sub];
         let starts = (content.to - content.from) as f32;
         let (bits, log2) = (self.levels[level].bits, self.codes.form.log2);
-        let bytes = match self.choice(level, sub, left) {
+        let choice = self.choice(level, sub, left);
+        if bits == 64 && choice != Choice::Run {
+            // The entry of the lower word.
+            outline.add(4, 4.0);
+        }
+        match choice {
             Choice::Page(child) => {
                 let child = usize::from(child);
-                outline.bytes += (4u32 << (self.levels[child].bits - bits)) as f32;
+                outline.add_whole(4 << (self.levels[child].bits - bits));
                 let subs = &self.levels[child].subs;
                 let first = subs.partition_point(|sub| sub.from < content.from);
                 let count = subs[first..].partition_point(|sub| sub.from < content.to);
@@ -232,33 +249,41 @@ impl<'a> Plan<'a> {
                 }
                 return;
             }
-            choice @ (Choice::Run | Choice::Fork) => {
-                let hosts = if choice == Choice::Run { content.segments() / 2 } else { 0 };
+            Choice::Run => {
+                // Hosts are half of the starts where none are neighbours, or all of them.
+                let of_hosts = |hosts: usize| 64 << log2_lines(log2, hosts);
+                let segments = content.segments();
+                outline.add(of_hosts(2 * segments), of_hosts(segments / 2) as f32);
                 outline.rare += starts;
-                (64u32 << log2_lines(log2, hosts)) as f32
+                return;
             }
-            choice => {
-                let kind = match choice {
-                    _ if is_rare => &mut outline.rare,
-                    Choice::Mini => &mut outline.minis,
-                    Choice::Line => &mut outline.lines,
-                    _ => &mut outline.codes,
-                };
-                *kind += starts;
-                match choice {
-                    Choice::Mini => 16.0,
-                    Choice::Line => {
-                        let share = content.segments() as f32 / KEYS[usize::from(log2)] as f32;
-                        64.0 * (share * self.costs.fill).min(1.0)
-                    }
-                    _ => {
-                        let depth = self.depth(bits, content).unwrap_or(bits);
-                        ((1u32 << (depth - bits)) << log2) as f32
+            Choice::Fork => {
+                outline.add_whole(64);
+                outline.rare += starts;
+                for (_, part) in self.fork(level, content).unwrap_or_default() {
+                    if let Content::Deep(sub) = part {
+                        self.add_to(outline, self.half, sub as usize, 0, true);
                     }
                 }
+                return;
             }
+            Choice::Mini => outline.add_whole(16),
+            Choice::Line => {
+                let share = content.segments() as f32 / KEYS[usize::from(log2)] as f32;
+                outline.add(64, 64.0 * (share * self.costs.fill).min(1.0));
+            }
+            Choice::Codes => {
+                let depth = self.depth(bits, content).unwrap_or(bits);
+                outline.add_whole(1 << (depth - bits) << log2);
+            }
+        }
+        let kind = match choice {
+            _ if is_rare => &mut outline.rare,
+            Choice::Mini => &mut outline.minis,
+            Choice::Line => &mut outline.lines,
+            _ => &mut outline.codes,
         };
-        outline.bytes += bytes;
+        *kind += starts;
     }
 
     /// The next hop before a start.
