@@ -129,53 +129,70 @@ fn the_first_engine_is_chosen() {
     first::<Ipv6>();
 }
 
-/// Where a limit refuses the first engine, the smallest of the others that keep it is chosen. A limit
-/// that none keeps is an error that names a sufficient one.
-fn limits_hold<F: Engines>(rib: &Rib<F>) {
+/// Where a limit refuses the first engine, the smallest of the others that keep it is chosen.
+fn the_smallest_is_chosen<F: Engines>(rib: &Rib<F>) {
     let bytes = |spec| Some(Fib::compile(rib, spec).ok()?.memory_usage().bytes() as u64);
-    let mut first = candidates::<F>(Some(1));
-    let first = first.next().unwrap();
+    let first = candidates::<F>(None).next().unwrap();
+    let (mut sizes, limits) = (Vec::new(), [1 << 10, 200 << 10, 1 << 20, 4 << 20, 1 << 30]);
+    for limit in limits {
+        let mut build = |spec: &EngineSpec| match spec.kind {
+            kind if kind == first.kind => {
+                Err(CompileError::TooLarge { engine: kind.name(), bytes: limit + 1, limit })
+            }
+            _ => boxed(spec, rib),
+        };
+        let least = candidates::<F>(Some(limit)).skip(1).filter_map(bytes).min();
+        match choose(rib, Some(limit), &mut build) {
+            Ok((choice, engine)) => {
+                engine.check(rib).unwrap();
+                assert_eq!(choice.spec.memory, Some(limit));
+                assert_eq!(choice.bytes, engine.memory_usage().bytes() as u64);
+                assert!(least == Some(choice.bytes) && choice.bytes <= limit, "{choice:?}");
+                let text = choice.to_string();
+                let start = alloc::format!("auto: {first} may take {}", Size(limit + 1));
+                let end = alloc::format!("{} takes {}", choice.spec, Size(choice.bytes));
+                assert!(text.starts_with(&start) && text.ends_with(&end), "{text}");
+                sizes.push(choice.bytes);
+            }
+            Err(error) => {
+                let smallest = first.kind.name();
+                assert_eq!(error, CompileError::Memory { limit, smallest, bytes: limit + 1 });
+                assert_eq!(least, None);
+            }
+        }
+    }
+    assert!(!sizes.is_empty() && sizes.len() < limits.len(), "{sizes:?}");
+}
+
+/// The first engine is chosen from its own estimate on. A limit that none keeps is an error that
+/// names a sufficient one.
+fn limits_hold<F: Engines>(rib: &Rib<F>) {
+    let choose = |limit| Fib::choose(rib, &AutoGoal { memory: Some(limit), trial: None });
+    let first = candidates::<F>(Some(1)).next().unwrap();
     let needed = match Fib::compile(rib, first.clone()) {
         Err(CompileError::TooLarge { bytes, .. }) => bytes,
         other => panic!("{other:?}"),
     };
-    let (mut refused, mut others) = (0, 0);
-    for limit in [1 << 10, 60 << 10, 200 << 10, needed / 2, needed - 1, needed] {
-        let goal = AutoGoal { memory: Some(limit), trial: None };
-        match Fib::choose(rib, &goal) {
-            Ok((choice, fib)) if limit >= needed => {
-                assert_eq!((choice.spec.kind, choice.refusal), (first.kind, None));
-                fib.check(rib).unwrap();
-            }
-            Ok((choice, fib)) => {
-                fib.check(rib).unwrap();
-                assert_eq!(choice.spec.kind.name(), fib.name());
-                assert_eq!(choice.bytes, fib.memory_usage().bytes() as u64);
-                let least = candidates::<F>(Some(limit)).skip(1).filter_map(bytes).min();
-                assert!(least == Some(choice.bytes) && choice.bytes <= limit, "{choice:?}");
-                let text = alloc::format!("{choice}");
-                let start = alloc::format!("auto: {first} may take ");
-                let end = alloc::format!("{} takes {}", choice.spec, Size(choice.bytes));
-                assert!(text.starts_with(&start) && text.ends_with(&end), "{text}");
-                others += 1;
-            }
-            Err(CompileError::Memory { limit: named, smallest, bytes }) => {
-                assert!(named == limit && bytes > limit);
-                assert!(smallest.parse::<EngineKind>().is_ok(), "{smallest}");
-                let goal = AutoGoal { memory: Some(bytes), trial: None };
-                assert!(Fib::choose(rib, &goal).unwrap().0.bytes <= bytes);
-                refused += 1;
-            }
-            Err(error) => panic!("{error}"),
+    let (choice, fib) = choose(needed).unwrap();
+    assert_eq!((choice.spec.kind, choice.refusal), (first.kind, None));
+    assert!(fib.memory_usage().bytes() as u64 <= needed);
+    match choose(1 << 10) {
+        Err(CompileError::Memory { limit, smallest, bytes }) => {
+            assert!(limit == 1 << 10 && bytes > limit);
+            assert!(smallest.parse::<EngineKind>().is_ok(), "{smallest}");
+            assert!(choose(bytes).unwrap().0.bytes <= bytes);
         }
+        other => panic!("{other:?}"),
     }
-    assert!(refused > 0 && others > 0, "{refused} refused, {others} smaller");
 }
 
 #[test]
 fn limits_on_memory_hold() {
-    limits_hold(&internet::<Ipv4>(20_000, 200));
-    limits_hold(&internet::<Ipv6>(20_000, 200));
+    let (four, six) = (internet::<Ipv4>(20_000, 200), internet::<Ipv6>(20_000, 200));
+    limits_hold(&four);
+    limits_hold(&six);
+    the_smallest_is_chosen(&four);
+    the_smallest_is_chosen(&six);
 }
 
 /// An engine that cannot hold the table is passed over, after its wider variants.
