@@ -204,12 +204,17 @@ fn tried<F: NamedEngines>(
     rib: &Rib<F>,
     goal: &AutoGoal,
 ) -> Result<Option<(Choice, Box<dyn Checked<F>>)>, CompileError> {
-    let Some(trial) = &goal.trial else { return Ok(None) };
-    trial.check()?;
-    #[cfg(feature = "std")]
-    return trial::run(rib, goal.memory, trial).map(Some);
-    #[cfg(not(feature = "std"))]
-    unreachable!("without a clock no trial is possible")
+    match &goal.trial {
+        None => Ok(None),
+        #[cfg(feature = "std")]
+        Some(trial) => {
+            trial.check()?;
+            trial::run(rib, goal.memory, trial).map(Some)
+        }
+        // Without a clock no trial is possible.
+        #[cfg(not(feature = "std"))]
+        Some(trial) => Ok(trial.check().map(|()| None)?),
+    }
 }
 
 /// The engines of [`ORDER`] that the family has, with a memory limit.
