@@ -172,11 +172,14 @@ pub fn compile<F: NamedEngines, V: EngineVisitor<F>>(
     }
 }
 
+/// A choice with its engine.
+type Chosen<F> = (Choice, Box<dyn Checked<F>>);
+
 /// [`compile`], behind a pointer.
 pub(crate) fn compile_boxed<F: NamedEngines>(
     rib: &Rib<F>,
     goal: &AutoGoal,
-) -> Result<(Choice, Box<dyn Checked<F>>), CompileError> {
+) -> Result<Chosen<F>, CompileError> {
     match tried(rib, goal)? {
         Some(chosen) => Ok(chosen),
         None => choose(rib, goal.memory, &mut |spec| boxed(spec, rib)),
@@ -200,21 +203,21 @@ pub(super) fn build_boxed<F: NamedEngines>(spec: &EngineSpec, rib: &Rib<F>) -> B
 }
 
 /// The choice of the trial, if the goal has one.
+#[cfg(feature = "std")]
 fn tried<F: NamedEngines>(
     rib: &Rib<F>,
     goal: &AutoGoal,
-) -> Result<Option<(Choice, Box<dyn Checked<F>>)>, CompileError> {
-    match &goal.trial {
-        None => Ok(None),
-        #[cfg(feature = "std")]
-        Some(trial) => {
-            trial.check()?;
-            trial::run(rib, goal.memory, trial).map(Some)
-        }
-        // Without a clock no trial is possible.
-        #[cfg(not(feature = "std"))]
-        Some(trial) => Ok(trial.check().map(|()| None)?),
-    }
+) -> Result<Option<Chosen<F>>, CompileError> {
+    let Some(trial) = &goal.trial else { return Ok(None) };
+    trial.check()?;
+    trial::run(rib, goal.memory, trial).map(Some)
+}
+
+/// Refuses a trial: without a clock none is possible.
+#[cfg(not(feature = "std"))]
+fn tried<F: NamedEngines>(_: &Rib<F>, goal: &AutoGoal) -> Result<Option<Chosen<F>>, CompileError> {
+    goal.trial.iter().try_for_each(Trial::check)?;
+    Ok(None)
 }
 
 /// The engines of [`ORDER`] that the family has, with a memory limit.

@@ -5,7 +5,9 @@ use alloc::vec::Vec;
 use core::hint::black_box;
 use std::time::Instant;
 
-use super::{Choice, Locality, Trial, Tried, Usage, boxed, candidates, first_fit, none_fits};
+use super::{
+    Choice, Chosen, Locality, Trial, Tried, Usage, boxed, candidates, first_fit, none_fits,
+};
 use crate::engine::kit::{Checked, CompileError};
 use crate::engine::registry::{EngineSpec, NamedEngines};
 use crate::net::{Bits, Family, NextHopId};
@@ -26,7 +28,7 @@ pub(super) fn run<F: NamedEngines>(
     rib: &Rib<F>,
     memory: Option<u64>,
     trial: &Trial,
-) -> Result<(Choice, Box<dyn Checked<F>>), CompileError> {
+) -> Result<Chosen<F>, CompileError> {
     let (mut fits, mut refusals) = (Vec::new(), Vec::new());
     for spec in candidates::<F>(memory) {
         match first_fit(spec, &mut |spec| boxed(spec, rib)) {
