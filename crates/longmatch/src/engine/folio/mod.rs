@@ -50,8 +50,7 @@ use crate::simd::Simd;
 pub(super) const NAME: &str = "folio";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { oracle: false, wider: &[PAGES], candidates: cost::CANDIDATES };
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: false, wider: &[PAGES] };
 
 /// Compile-time choices besides the type of codes. By default the table decides.
 ///

@@ -1,8 +1,8 @@
 //! The cost model of a plan: cycles of lookups from counts of reads and bytes.
 
 use super::layout::Single;
+use crate::engine::folio::cost::CpuCosts;
 use crate::engine::folio::numbers::{exp_minus, log2, power};
-use crate::engine::kit::cost::CpuCosts;
 use crate::mem::LINE;
 use crate::simd::{Cpu, Level, Simd};
 
