@@ -40,7 +40,6 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use models::engine::folio::identity;
 use models::{Size, engine, mem, net, rib, slots, trie, values, whole};
 
 /// Checks every interleaving with at most `changes` preemptions.
@@ -92,16 +91,6 @@ fn tables_are_swapped_under_guards() {
 #[test]
 fn tables_are_swapped_under_online_readers() {
     every(3, || whole::swapped(Size { commits: 2, ..ONLINE }));
-}
-
-#[test]
-fn escapes_change_under_guards() {
-    every(2, || identity::patched(PINS));
-}
-
-#[test]
-fn escapes_change_under_online_readers() {
-    every(2, || identity::patched(ONLINE));
 }
 
 #[test]

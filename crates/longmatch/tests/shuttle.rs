@@ -57,7 +57,6 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use models::engine::folio::identity;
 use models::{Size, engine, mem, net, rib, slots, trie, values, whole};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, Runner};
@@ -93,7 +92,6 @@ fn all(schedules: usize) {
     some(schedules, || trie::patched(CROWD));
     some(schedules, || values::reused(CROWD));
     some(schedules, || whole::swapped(CROWD));
-    some(schedules, || identity::patched(CROWD));
     some(schedules, || slots::registered(5));
 }
 

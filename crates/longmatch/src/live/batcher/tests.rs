@@ -107,7 +107,7 @@ fn batches_begin_after_the_interval_or_on_flush() {
 /// A refused batch is kept until the reason for the refusal ends.
 #[test]
 fn refused_batches_are_kept() {
-    let (batcher, mut reader) = batcher("folio:pages:codes=16", Duration::ZERO);
+    let (batcher, mut reader) = batcher("folio:codes=16", Duration::ZERO);
     let addr = "10.0.0.1".parse().unwrap();
     batcher.apply(announce("10.0.0.0/8", 1)).unwrap();
     batcher.flush().unwrap();
@@ -141,7 +141,7 @@ fn refused_batches_are_kept() {
 
 #[test]
 fn changes_of_a_new_table_are_not_lost() {
-    let (batcher, mut reader) = batcher("folio:pages:codes=16", HOUR);
+    let (batcher, mut reader) = batcher("folio:codes=16", HOUR);
     batcher.apply(announce("10.0.0.0/8", 1)).unwrap();
     batcher.flush().unwrap();
     // A change to the old table, replaced with it.

@@ -14,7 +14,7 @@ use crate::table::{Answers, PrefixData};
 /// How prefix data are compiled to a file.
 ///
 /// By default ids stand for routes, so that lookups return the matched prefix, and the engine is
-/// Folio in its default form of each family.
+/// Folio.
 ///
 /// ```
 /// use longmatch::Answers;
@@ -87,7 +87,7 @@ impl FileSpec {
     /// use longmatch::file::FileSpec;
     /// use longmatch::table::PrefixData;
     /// let refused = FileSpec::default().engine(EngineKind::Linear).to_bytes(&PrefixData::default());
-    /// assert!(refused.unwrap_err().to_string().contains("use 'folio:identity'"));
+    /// assert!(refused.unwrap_err().to_string().contains("use 'folio'"));
     /// ```
     #[must_use]
     pub fn engine(self, engine: impl Into<EngineSpec>) -> Self {

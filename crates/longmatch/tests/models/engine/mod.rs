@@ -1,4 +1,3 @@
 //! What the included modules import from `crate::engine`.
 
-pub mod folio;
 pub mod kit;
