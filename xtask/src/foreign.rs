@@ -63,7 +63,7 @@ const QUICK: [&str; 2] = ["LONGMATCH_QUICK", "LONGMATCH_FEW_ENGINES"];
 
 /// Parts of the names of tests that take seconds here, but minutes in an emulator. `suite` and `keys` test the same
 /// engines.
-const SLOW: [&str; 14] = [
+const SLOW: [&str; 13] = [
     "engine::auto::tests::bytes_are_about_as_predicted",
     "engine::auto::tests::caps_on_memory_hold",
     "engine::dir24_8::tests::",
@@ -71,9 +71,8 @@ const SLOW: [&str; 14] = [
     "engine::dxr::tests::edges_of_the_address",
     "engine::dxr::tests::levels_agree",
     "engine::dxr::tests::limits::",
-    "engine::folio::tests::chains_of_routes",
-    "engine::folio::tests::random::",
-    "engine::folio::tests::roots::both_ends_of_the_space",
+    "engine::folio::v4::tests::random::",
+    "engine::folio::v6::tests::changes::",
     "engine::poptrie::tests::accounts_are_exact",
     "engine::sail::tests::limits_are_errors",
     "engine::tree_bitmap::tests::random_changes_agree_with_the_rib",

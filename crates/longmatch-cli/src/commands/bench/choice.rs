@@ -8,7 +8,7 @@ use longmatch_bench::{AutoChoice, BenchFamily, Comparison, Measurement};
 
 use crate::error::CliError;
 use crate::families::CliFamily;
-use crate::output::{Out, bytes, shortened};
+use crate::output::{Out, bytes};
 
 /// Number of engines shown of the model's ranking.
 const SHOWN: usize = 6;
@@ -29,7 +29,7 @@ pub fn print_choices<F: CliFamily + BenchFamily>(
             out,
             "{}: {spec} chose {}; predicted: {cycles:.1} cycles a lookup, {predicted} ({taken})",
             F::LABEL,
-            out.bold(shortened(&title)),
+            out.bold(&title),
         )?;
         writeln!(out, "  {}", out.dim(order(comparison, spec)))?;
         if !choice.tried.is_empty() {
@@ -61,7 +61,7 @@ pub fn compare(out: &mut Out, records: &[Measurement]) -> Result<(), CliError> {
             let Some((share, best)) = &choice.best else { continue };
             let verdict = match *best == record.title() {
                 true => "the best".to_owned(),
-                false => format!("{share:.2} of the best ({})", shortened(best)),
+                false => format!("{share:.2} of the best ({best})"),
             };
             let (spec, mode) = (&choice.spec, &record.about.mode);
             writeln!(out, "  {spec} chose {}, {mode}: {verdict}", record.engine)?;

@@ -76,6 +76,15 @@ unsafe impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn mul_high(self, a: __m256i, b: __m256i) -> __m256i {
+        // Not a shift: a shuffle of equal lanes is no instruction.
+        let odd = |v| proven!(_mm256_shuffle_epi32::<0b11_11_01_01>(v));
+        let even_high = odd(proven!(_mm256_mul_epu32(a, b)));
+        let odd_high = proven!(_mm256_mul_epu32(odd(a), odd(b)));
+        proven!(_mm256_blend_epi32::<0b1010_1010>(even_high, odd_high))
+    }
+
+    #[inline(always)]
     fn and(self, a: __m256i, b: __m256i) -> __m256i {
         proven!(_mm256_and_si256(a, b))
     }
@@ -246,9 +255,9 @@ unsafe impl Lanes for Avx2 {
         unsafe { _mm256_storeu_si256(at.cast(), a) }
     }
 
-    /// One comparison of up to 16 numbers, two of more. Signed ones are all that AVX2 has, so a
-    /// number is compared with the greater of it and `number`. The bytes behind the numbers are
-    /// loaded and masked off.
+    /// One comparison of up to 16 numbers, two of more. AVX2 has no unsigned ones, so a number is
+    /// compared with the greater of it and `number`. The bytes behind the numbers are loaded and
+    /// masked off.
     #[inline(always)]
     unsafe fn rank_u16<const N: usize>(self, line: *const u32, number: u16) -> u32 {
         const { assert!(N <= 32) };

@@ -57,6 +57,15 @@ unsafe impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    fn mul_high(self, a: __m512i, b: __m512i) -> __m512i {
+        // Not a shift: a shuffle of equal lanes is no instruction.
+        let odd = |v| proven!(_mm512_shuffle_epi32::<0b11_11_01_01>(v));
+        let even_high = odd(proven!(_mm512_mul_epu32(a, b)));
+        let odd_high = proven!(_mm512_mul_epu32(odd(a), odd(b)));
+        self.select(0b1010_1010_1010_1010, odd_high, even_high)
+    }
+
+    #[inline(always)]
     fn and(self, a: __m512i, b: __m512i) -> __m512i {
         proven!(_mm512_and_si512(a, b))
     }

@@ -52,6 +52,8 @@ pub unsafe trait Lanes: Copy {
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
     /// The low half of the product.
     fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The high half of the product, unsigned.
+    fn mul_high(self, a: Self::V, b: Self::V) -> Self::V;
     /// The bits set in both.
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
     /// The bits set in either.

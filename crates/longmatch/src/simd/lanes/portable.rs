@@ -92,6 +92,11 @@ unsafe impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn mul_high(self, a: V, b: V) -> V {
+        each(a, b, |a, b| ((u64::from(a) * u64::from(b)) >> 32) as u32)
+    }
+
+    #[inline(always)]
     fn and(self, a: V, b: V) -> V {
         each(a, b, |a, b| a & b)
     }

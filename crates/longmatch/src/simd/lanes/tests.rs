@@ -74,6 +74,9 @@ impl<L: Lanes> Of<L> {
         assert_eq!(self.lanes(l.add(a, b)), self.each(|n| n.wrapping_add(B)));
         assert_eq!(self.lanes(l.sub(a, b)), self.each(|n| n.wrapping_sub(B)));
         assert_eq!(self.lanes(l.mul(a, b)), self.each(|n| n.wrapping_mul(B)));
+        let high = |n: u32, m: u32| ((u64::from(n) * u64::from(m)) >> 32) as u32;
+        assert_eq!(self.lanes(l.mul_high(a, b)), self.each(|n| high(n, B)));
+        assert_eq!(self.lanes(l.mul_high(a, a)), self.each(|n| high(n, n)));
         assert_eq!(self.lanes(l.and(a, b)), self.each(|n| n & B));
         assert_eq!(self.lanes(l.or(a, b)), self.each(|n| n | B));
         assert_eq!(self.lanes(l.without(a, b)), self.each(|n| n & !B));
