@@ -40,7 +40,8 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use models::{Size, engine, mem, net, rib, slots, trie, values, whole};
+use models::engine::folio::v4;
+use models::{Size, engine, mem, net, rib, simd, slots, trie, values, whole};
 
 /// Checks every interleaving with at most `changes` preemptions.
 ///
@@ -91,6 +92,16 @@ fn tables_are_swapped_under_guards() {
 #[test]
 fn tables_are_swapped_under_online_readers() {
     every(3, || whole::swapped(Size { commits: 2, ..ONLINE }));
+}
+
+#[test]
+fn pages_of_codes_change_under_guards() {
+    every(2, || v4::patched(PINS));
+}
+
+#[test]
+fn pages_of_codes_change_under_online_readers() {
+    every(2, || v4::patched(ONLINE));
 }
 
 #[test]

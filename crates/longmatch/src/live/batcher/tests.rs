@@ -119,11 +119,12 @@ fn refused_batches_are_kept() {
     batcher.apply(Change::Withdraw("11.0.0.0/24".parse().unwrap())).unwrap();
     batcher.flush().unwrap();
     assert_eq!(reader.pin().lookup(addr), Some(hop(2)));
-    // A stalled reader.
+    // A stalled reader, and changes that copy a page.
+    batcher.apply(announce("10.0.15.0/26", 3)).unwrap();
     let guard = reader.pin();
     let mut refused = String::new();
     for i in 3..2000 {
-        batcher.apply(announce("10.0.0.0/26", i)).unwrap();
+        batcher.apply(announce("10.0.0.0/20", i)).unwrap();
         if let Err(error) = batcher.flush() {
             refused = error.to_string();
             break;
@@ -133,7 +134,7 @@ fn refused_batches_are_kept() {
     drop(guard);
     batcher.flush().unwrap();
     let mut writer = batcher.end();
-    let last = writer.rib().get("10.0.0.0/26".parse().unwrap());
+    let last = writer.rib().get("10.0.0.0/20".parse().unwrap());
     assert_eq!(reader.pin().lookup(addr), last);
     assert_eq!(writer.reclaim(), 0);
     writer.check().unwrap();

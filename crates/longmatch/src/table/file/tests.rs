@@ -66,11 +66,16 @@ fn message(opened: Result<FileTable, FileError>) -> String {
 #[test]
 fn bytes_are_the_same_on_every_machine() {
     let data = data(600);
+    // The options that a plan for the CPU would choose are given.
+    let lists = "s=10:codes=16:lists=0:entries=4:flat=no:ahead=no";
+    let pages = "s=10:codes=16:lists=none:entries=none:flat=no:ahead=no";
+    let entries = "s=12:codes=24:lists=none:entries=0:flat=yes:ahead=yes";
+    let wide = "s=12:codes=32:lists=4:entries=4:flat=yes:ahead=no";
     let hashes = [
-        file(&data, "s=10:lists=0", "codes=8:leaves=lines", Answers::Routes),
-        file(&data, "s=10:codes=16:lists=none:entries=none", "codes=book", Answers::Values),
-        file(&data, "s=12:codes=24:lists=none:entries=0", "codes=16:leaves=minis", Answers::Routes),
-        file(&data, "s=12:codes=32", "codes=32:leaves=codes", Answers::Values),
+        file(&data, lists, "codes=8:leaves=lines", Answers::Routes),
+        file(&data, pages, "codes=book", Answers::Values),
+        file(&data, entries, "codes=16:leaves=minis", Answers::Routes),
+        file(&data, wide, "codes=32:leaves=codes", Answers::Values),
     ]
     .map(|bytes| xxh64(&bytes));
     assert_eq!(hashes, GOLDEN, "{hashes:#x?}");
