@@ -1,7 +1,6 @@
 //! `cargo xtask prove`: the full form of the slow tests of `cargo xtask test`, and verification on tables too large for
 //! the repository.
 
-use std::iter;
 use std::path::{Path, PathBuf};
 
 use crate::cpu;
@@ -50,14 +49,16 @@ const NETWORK: &str =
 /// address (for IPv6, of addresses inside every range), and the engines that are patched under readers, in forms that
 /// hold the table.
 const DAYS: [[&str; 4]; 2] = [
-    ["ipv4-full", "ipv4-updates", "154825", "folio,folio:pages,poptrie,dxr,dir24_8,tree_bitmap"],
-    ["ipv6-full", "ipv6-updates", "137582", "folio,folio:pages,poptrie,dxr:xl,dir24_8,tree_bitmap"],
+    ["ipv4-full", "ipv4-updates", "154825", "folio,poptrie,dxr,dir24_8,tree_bitmap"],
+    ["ipv6-full", "ipv6-updates", "137582", "folio,poptrie,dxr:xl,dir24_8,tree_bitmap"],
 ];
 
-/// Codes and modes of batches of Folio's forms, of which `all` has the defaults. Each table has all codes; the modes of
-/// identity pages rotate from table to table, so that four tables have each mode with each of the codes.
-const CODES: [&str; 4] = ["8", "book", "16", "32"];
-const MODES: [&str; 4] = ["gather", "ring", "ring-loads", "flight"];
+/// Variants of Folio beside its own choice, which `all` has: codes of every width that all tables have, and the kinds of
+/// blocks by force. A table of one family leaves out those of the other.
+const VARIANTS: &str = "folio:codes=32,folio:codes=24:flat=yes,folio:s=14:lists=0,\
+                        folio:lists=none:entries=0:ahead=yes,folio:s=20:lists=4:entries=4,\
+                        folio:codes=8:leaves=lines,folio:codes=book:leaves=minis,folio:codes=16:steps=1,\
+                        folio:codes=list:steps=2:leaves=codes,folio:steps=3:leaves=lines";
 
 /// Synthetic tables from the first one, as in the Poptrie paper, to reach the limits of structures.
 const SYNTHETIC: [&str; 2] = ["syn1", "syn2"];
@@ -109,11 +110,11 @@ fn with_data(report: &mut Report, dir: &Path) {
         replay.args([engines, "--verify-every", every, "--routes"]).arg(&routes);
         report.command(&name, replay.arg("--updates").arg(&updates));
     }
-    for (number, table) in TABLES.iter().enumerate() {
+    for table in TABLES {
         let routes = file(dir, table);
         let name = format!("all engines agree on {table}");
         if routes.is_file() {
-            let engines = format!("all,{}", forms(number).join(","));
+            let engines = format!("all,{VARIANTS}");
             let mut verify = longmatch("verify --engine");
             report.command(&name, verify.args([&engines, "--routes"]).arg(&routes));
         } else {
@@ -128,15 +129,6 @@ fn with_data(report: &mut Report, dir: &Path) {
     }
 }
 
-/// Returns the forms of Folio for a table. A table of one family leaves out those of the other.
-fn forms(table: usize) -> Vec<String> {
-    let identity = (table..).zip(CODES).map(|(at, codes)| {
-        format!("folio:identity:codes={codes}:batch={}", MODES[at % MODES.len()])
-    });
-    let lines = CODES.map(|codes| format!("folio:lines:codes={codes}"));
-    iter::once("folio:pages".into()).chain(identity).chain(lines).collect()
-}
-
 /// Returns the directory with the large tables, if there is one.
 ///
 /// # Errors
@@ -148,20 +140,4 @@ fn data_dir() -> Result<Option<PathBuf>, String> {
     }
     let first = file(&dir, TABLES[0]);
     Err(format!("none of the {} tables is there, such as {}", TABLES.len(), first.display()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The tables of IPv4 come first.
-    #[test]
-    fn four_tables_have_all_forms() {
-        let mut forms: Vec<String> = (0..4).flat_map(forms).collect();
-        forms.sort_unstable();
-        forms.dedup();
-        // Pages, identity pages, lines.
-        assert_eq!(forms.len(), 1 + CODES.len() * MODES.len() + CODES.len());
-        assert!(TABLES[..4].iter().all(|table| table.starts_with("ipv4")));
-    }
 }

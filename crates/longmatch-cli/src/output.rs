@@ -143,24 +143,6 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// Shortens each list of more than eight numbers, such as the cuts of a variant of Folio, in its
-/// middle: `codes=8:cuts=16-20-24-28-…-60-64`. JSON has the full text.
-pub fn shortened(variant: &str) -> String {
-    const MAX: usize = 8;
-    const LAST: usize = 2;
-    let option = |option: &str| {
-        let numbers: Vec<_> = option.split('-').collect();
-        match numbers.len() {
-            0..=MAX => option.to_owned(),
-            len => {
-                let (first, last) = (&numbers[..MAX / 2], &numbers[len - LAST..]);
-                format!("{}-…-{}", first.join("-"), last.join("-"))
-            }
-        }
-    };
-    variant.split(':').map(option).collect::<Vec<_>>().join(":")
-}
-
 /// Draws a bar, `width` characters at full length, in steps of an eighth of a character. A value
 /// above zero gets at least one eighth.
 pub fn bar(part: f64, whole: f64, width: usize) -> String {
@@ -311,17 +293,6 @@ mod tests {
         for (value, text) in all.into_iter().chain(more) {
             assert_eq!(short(value), text);
         }
-    }
-
-    #[test]
-    fn long_lists_are_shortened_in_the_middle() {
-        let unchanged = ["", "s=18:batch=flight", "folio codes=8:cuts=1-2-3-4-5-6-7-8:sparse"];
-        for text in unchanged {
-            assert_eq!(shortened(text), text);
-        }
-        let long = "folio codes=16:cuts=20-34-48-50-53-56-59-62-64:sparse";
-        assert_eq!(shortened(long), "folio codes=16:cuts=20-34-48-50-…-62-64:sparse");
-        assert_eq!(width(&shortened(long)), 46);
     }
 
     #[test]

@@ -24,7 +24,7 @@
 //! | prefixes of both families to values of your own | [`Table`], then [`Table::freeze`]; [`table`] has its iterators |
 //! | one family, next hops as numbers, any engine | [`Rib`] and [`Fib`] |
 //! | the engine for nearly every table, or one for little memory | [`EngineKind::Auto`], [`engine::auto`] |
-//! | one engine, no indirection | [`engine::folio::identity::Pages`] (IPv4), [`engine::folio::Lines`] (IPv6) and their neighbours, through [`Engine`] and [`Lookup`] |
+//! | one engine, no indirection | [`engine::folio::v4::Folio4`], [`engine::folio::v6::Folio6`] and their neighbours, through [`Engine`] and [`Lookup`] |
 //! | many addresses at once | `lookup_batch` of any of these |
 //! | the matched prefix from a compiled table, also in batches | [`Answers::Routes`] |
 //! | many addresses in network order, or IPv6 as pairs of `u64` | `lookup_keys` of any of these, and [`Keys`] |

@@ -45,8 +45,7 @@ fn churn(engine: &str, routes: u32, updates: u32) {
 #[test]
 fn memory_stays_that_of_a_fresh_table() {
     churn("folio", 20_000, 60_000);
-    churn("folio:pages", 20_000, 60_000);
-    churn("folio:v4", 20_000, 60_000);
+    churn("folio:s=16:lists=none:entries=0", 20_000, 60_000);
     churn("poptrie", 20_000, 60_000);
     churn("dir24_8", 20_000, 60_000);
     churn("tree_bitmap", 20_000, 60_000);
@@ -59,7 +58,6 @@ fn memory_stays_that_of_a_fresh_table() {
 #[ignore = "minutes; run by `cargo xtask prove`"]
 fn full_churn() {
     churn("folio", 500_000, 10_000_000);
-    churn("folio:v4", 500_000, 10_000_000);
     churn("poptrie", 500_000, 10_000_000);
 }
 

@@ -29,7 +29,7 @@ class Table:
     def __init__(self, data):
         magic, version, count, length, flags, self.rows, n4, n6, columns, *zero, checksum = \
             struct.unpack_from("<8sIIQIIIIIIQQ", data)
-        assert magic == b"\x89LMT\r\n\x1a\n" and version == 1 and length == len(data) and zero == [0, 0]
+        assert magic == b"\x89LMT\r\n\x1a\n" and version == 2 and length == len(data) and zero == [0, 0]
         end = 64 + 32 * count
         assert xxh64(data[:56] + data[64:end]) == checksum, "header"
         self.s, self.routes, self.keep_mapped = {}, flags & 1, flags & 2
@@ -51,8 +51,7 @@ class Table:
             nulls = self.s.get(("null", i), bytes(-(-self.rows // 8)))
             self.cells.append([(self.strings[c - 1] if c else None) if ty == 1 else
                                None if nulls[row // 8] >> row % 8 & 1 else c for row, c in enumerate(cells)])
-        self.engine = {name: words(name, "I") for name in ("4par", "4roo", "4esc", "4dee", "4hop", "6par", "6roo", "6lin")
-                       if (name, 0) in self.s}
+        self.engine = {name: words(name, "I") for name in ("4par", "4roo", "4wor")}
 
     def longest(self, family, addr):  # in the sorted routes: the number of the route, or None
         width = {4: 32, 6: 128}[family]
@@ -63,20 +62,20 @@ class Table:
             if bits >> width - size == addr >> width - size: return at
             length = min(length - 1, width - (bits ^ addr).bit_length())
 
-    def identity(self, addr):  # Folio's compiled IPv4 routes: the id, 0 for no route
-        bits, form, decode, escape_bits, *_ = self.engine["4par"]
-        size, below = (1, 1, 2, 4)[form], addr & (1 << 32 - bits) - 1
-        entry = self.engine["4roo"][addr >> 32 - bits]
-        position, drop = (entry >> 5) + (below >> (entry & 31)), entry & 31
-        code = int.from_bytes(self.s["4cod", 0][position * size:][:size], "little")
-        if code != (1 << 8 * size) - 1:
-            patches = self.engine["4par"][6:] if decode == 1 else []
-            return dict(zip(patches[::2], patches[1::2])).get(code, code) if decode < 2 else self.engine["4hop"][code]
-        escapes, slot = self.engine["4esc"], (position * 0x9E3779B1 & 0xFFFFFFFF) >> 32 - escape_bits
-        while escapes[2 * slot] != position + 1: slot = (slot + 1) % (1 << escape_bits)
-        escape = escapes[2 * slot + 1]
-        below = below if drop == 31 else addr & (1 << drop) - 1
-        return self.engine["4dee"][((escape & 0x7FFFFFFF) >> 3) + (below >> (escape & 7))] if escape >> 31 else escape
+    def compiled(self, addr):  # Folio's compiled IPv4 routes: the id, 0 for no route
+        (bits, size, id_bits), pairs = self.engine["4par"][:3], self.engine["4par"][8:]
+        entry, below = self.engine["4roo"][addr >> 32 - bits], addr & (1 << 32 - bits) - 1
+        if 16 <= entry >> 27 <= 21:  # a page of entries
+            cut = (entry >> 27) - 12
+            entry, below = self.engine["4wor"][(entry & 0x7FFFFFF) + (below >> cut)], below & (1 << cut) - 1
+        kind, place = entry >> 27, entry & 0x7FFFFFF
+        if kind == 24:  # a list
+            half = place & -place
+            words = self.engine["4wor"][place - half:][:2 * half]
+            return next(word for word in words if word >> id_bits <= below) & (1 << id_bits) - 1
+        at = (place + (below >> kind)) * size
+        code = place if kind == 31 else int.from_bytes(self.s["4cod", 0][at:at + size], "little")
+        return dict(zip(pairs[::2], pairs[1::2])).get(code, code)
 
     def row(self, number): return {name: cells[number] for name, cells in zip(self.columns, self.cells)}
 
@@ -93,7 +92,7 @@ def main(path, *addrs):
         at = table.longest(addr.version, int(addr))
         if addr.version == 4:  # the compiled form and the routes agree
             wanted = 0 if at is None else at + 1 if table.routes else table.row_of[at] + 1
-            assert table.identity(int(addr)) == wanted, (text, table.identity(int(addr)), wanted)
+            assert table.compiled(int(addr)) == wanted, (text, table.compiled(int(addr)), wanted)
         print("-" if at is None else show(table, at))
     if not addrs: [print(show(table, at)) for at in range(len(table.keys))]
 

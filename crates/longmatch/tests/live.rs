@@ -246,55 +246,15 @@ const FULL: Quota = Quota { updates: 1_000_000, lookups: 100_000_000, overlaps: 
 const QUICK_IPV6: Quota = Quota { updates: QUICK.updates / 30, ..QUICK };
 const FULL_IPV6: Quota = Quota { updates: 10_000, ..FULL };
 
-/// One prefix inside a block of the root: one store publishes it.
-#[test]
-fn a_path_of_pages_changes_under_readers() {
-    race("folio:pages:codes=32:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
-    race(
-        "folio:pages:codes=32:cuts=8-12-16-24",
-        &["10.1.2.0/25"],
-        &["12.1.2.0/25", "12.1.3.0/24"],
-        QUICK,
-    );
-}
-
-/// A prefix of many blocks, and several prefixes in a commit.
-#[test]
-fn blocks_change_under_readers() {
-    race("folio:pages:codes=32:s=16", &["10.0.0.0/12"], &["12.1.0.0/20"], QUICK);
-    race("folio", &["10.0.0.0/14", "10.1.0.0/20", "10.2.3.4/32"], &["12.1.0.0/20"], QUICK);
-}
-
-/// One block of the root, and many: codes that are next hops, escapes, and blocks of answers.
-#[test]
-fn identity_pages_change_under_readers() {
-    let other_prefixes = ["12.1.2.0/24", "12.1.2.64/27", "12.1.3.4/32"];
-    race("folio:identity:codes=32:s=16", &["10.1.2.0/24"], &other_prefixes, QUICK);
-    race("folio:identity:codes=8:s=16", &["10.1.2.0/24"], &other_prefixes, QUICK);
-    // Changes of several prefixes build their blocks from the RIB.
-    race(
-        "folio:identity",
-        &["10.1.2.0/23", "10.1.2.128/26", "10.1.3.4/32"],
-        &other_prefixes,
-        QUICK,
-    );
-    race(
-        "folio:identity:codes=16:s=18:batch=ring",
-        &["10.0.0.0/14", "10.1.0.0/25"],
-        &["12.1.0.0/20", "12.1.7.0/26"],
-        QUICK,
-    );
-}
-
 /// Lists, pages of codes, and pages of entries; codes that are stored in place.
 #[test]
-fn one_form_of_ipv4_changes_under_readers() {
+fn folio_of_ipv4_changes_under_readers() {
     let other_prefixes = ["12.1.2.0/24", "12.1.2.64/27", "12.1.3.4/32"];
     for engine in [
-        "folio:v4",
-        "folio:v4:s=16:codes=16:lists=0",
-        "folio:v4:s=16:codes=32:lists=none:entries=none",
-        "folio:v4:s=14:codes=24:lists=none:entries=0",
+        "folio",
+        "folio:s=16:codes=16:lists=0",
+        "folio:s=16:codes=32:lists=none:entries=none",
+        "folio:s=14:codes=24:lists=none:entries=0",
     ] {
         race(engine, &["10.1.2.0/24"], &other_prefixes, QUICK);
         race(engine, &["10.1.3.4/32"], &other_prefixes, QUICK);
@@ -304,7 +264,7 @@ fn one_form_of_ipv4_changes_under_readers() {
     }
 }
 
-/// Routes of /48, across /48, and beyond: the second and third stages of ranked lines.
+/// Routes of /48, across /48, and beyond: in leaves of every kind, and below the upper 64 bits.
 fn race_in_ipv6(engine: &str, quota: Quota) {
     let other_prefixes = ["2001:db8:4001::/48", "2001:db8:4002:3::/64", "2001:db8:4002:3::7/128"];
     for prefixes in [
@@ -317,25 +277,14 @@ fn race_in_ipv6(engine: &str, quota: Quota) {
     }
 }
 
-#[test]
-fn ranked_lines_change_under_readers() {
-    race_in_ipv6("folio:lines", QUICK_IPV6);
-    race_in_ipv6("folio:lines:codes=32", QUICK_IPV6);
-}
-
 /// Lines, minis and codes; hosts in runs, and other lengths below /64.
 #[test]
-fn one_form_of_ipv6_changes_under_readers() {
-    race_in_ipv6("folio:v6", QUICK_IPV6);
-    race_in_ipv6("folio:v6:codes=list:leaves=minis", QUICK_IPV6);
-    race_in_ipv6("folio:v6:codes=32:leaves=codes", QUICK_IPV6);
+fn folio_of_ipv6_changes_under_readers() {
+    race_in_ipv6("folio", QUICK_IPV6);
+    race_in_ipv6("folio:codes=list:leaves=minis", QUICK_IPV6);
+    race_in_ipv6("folio:codes=32:leaves=codes", QUICK_IPV6);
     let hosts = ["2001:db8:1:2::7/128", "2001:db8:1:2::/64"];
-    race_of::<Ipv6>("folio:v6", &hosts, &["2001:db8:4002:3::7/128"], QUICK_IPV6);
-}
-
-#[test]
-fn pages_of_ipv6_change_under_readers() {
-    race_in_ipv6("folio:pages:codes=16", QUICK_IPV6);
+    race_of::<Ipv6>("folio", &hosts, &["2001:db8:4002:3::7/128"], QUICK_IPV6);
 }
 
 /// Nodes and leaves, with and without direct pointing.
@@ -457,30 +406,25 @@ fn tables_are_swapped_under_readers() {
 #[test]
 #[ignore = "minutes; run by `cargo xtask prove`"]
 fn full_race() {
-    race("folio:pages:codes=32:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
-    race("folio:pages:codes=32:s=16", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
     race("poptrie:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
     race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
 }
 
 #[test]
 #[ignore = "minutes; run by `cargo xtask prove`"]
-fn full_race_of_identity_pages() {
+fn full_race_of_folio_of_ipv4() {
     let other_prefixes = ["12.1.2.0/24", "12.1.2.64/27", "12.1.3.4/32"];
-    race("folio:identity:codes=8:s=16", &["10.1.2.0/24"], &other_prefixes, FULL);
-    race("folio:identity", &["10.1.2.0/23", "10.1.2.128/26", "10.1.3.4/32"], &other_prefixes, FULL);
+    let many = ["10.1.2.0/23", "10.1.2.128/26", "10.1.3.4/32"];
+    race("folio", &many, &other_prefixes, FULL);
+    race("folio:s=16:codes=16:lists=0", &["10.1.2.0/24"], &other_prefixes, FULL);
+    race("folio:s=14:codes=24:lists=none:entries=0", &["10.0.0.0/14"], &["12.1.0.0/20"], FULL);
 }
 
 #[test]
 #[ignore = "minutes; run by `cargo xtask prove`"]
-fn full_race_of_ranked_lines() {
-    race_in_ipv6("folio:lines", FULL_IPV6);
-}
-
-#[test]
-#[ignore = "minutes; run by `cargo xtask prove`"]
-fn full_race_of_pages_of_ipv6() {
-    race_in_ipv6("folio:pages:codes=16", FULL_IPV6);
+fn full_race_of_folio_of_ipv6() {
+    race_in_ipv6("folio", FULL_IPV6);
+    race_in_ipv6("folio:codes=32:leaves=codes", FULL_IPV6);
 }
 
 #[test]

@@ -40,8 +40,8 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use models::engine::folio::identity;
-use models::{Size, engine, mem, net, rib, slots, trie, values, whole};
+use models::engine::folio::v4;
+use models::{Size, engine, mem, net, rib, simd, slots, trie, values, whole};
 
 /// Checks every interleaving with at most `changes` preemptions.
 ///
@@ -95,13 +95,13 @@ fn tables_are_swapped_under_online_readers() {
 }
 
 #[test]
-fn escapes_change_under_guards() {
-    every(2, || identity::patched(PINS));
+fn pages_of_codes_change_under_guards() {
+    every(2, || v4::patched(PINS));
 }
 
 #[test]
-fn escapes_change_under_online_readers() {
-    every(2, || identity::patched(ONLINE));
+fn pages_of_codes_change_under_online_readers() {
+    every(2, || v4::patched(ONLINE));
 }
 
 #[test]

@@ -57,8 +57,8 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use models::engine::folio::identity;
-use models::{Size, engine, mem, net, rib, slots, trie, values, whole};
+use models::engine::folio::v4;
+use models::{Size, engine, mem, net, rib, simd, slots, trie, values, whole};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, Runner};
 
@@ -93,7 +93,7 @@ fn all(schedules: usize) {
     some(schedules, || trie::patched(CROWD));
     some(schedules, || values::reused(CROWD));
     some(schedules, || whole::swapped(CROWD));
-    some(schedules, || identity::patched(CROWD));
+    some(schedules, || v4::patched(CROWD));
     some(schedules, || slots::registered(5));
 }
 

@@ -6,8 +6,8 @@
 
 use longmatch::engine::dir24_8::Dir24_8;
 use longmatch::engine::dxr::{Dxr, Long, Original};
-use longmatch::engine::folio::identity::Pages;
-use longmatch::engine::folio::{Byte, Folio, Lines};
+use longmatch::engine::folio::v4::Folio4;
+use longmatch::engine::folio::v6::Folio6;
 use longmatch::engine::poptrie::Poptrie;
 use longmatch::engine::sail::Sail;
 use longmatch::engine::spider::Spider;
@@ -40,10 +40,8 @@ kernels! {
     dir24_8_ipv6: Ipv6, Dir24_8<Ipv6, u32>;
     dxr_ipv4: Ipv4, Dxr<Original>;
     dxr_ipv6: Ipv6, Dxr<Long>;
-    folio_identity: Ipv4, Pages;
-    folio_lines: Ipv6, Lines<Byte>;
-    folio_pages_ipv4: Ipv4, Folio<Ipv4, Byte>;
-    folio_pages_ipv6: Ipv6, Folio<Ipv6, Byte>;
+    folio_ipv4: Ipv4, Folio4;
+    folio_ipv6: Ipv6, Folio6;
     poptrie_ipv4: Ipv4, Poptrie<Ipv4>;
     poptrie_ipv6: Ipv6, Poptrie<Ipv6>;
     sail_ipv4: Ipv4, Sail;

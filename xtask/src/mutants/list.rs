@@ -42,8 +42,6 @@ const READER: &str = "crates/longmatch/src/live/reader.rs";
 const WRITER: &str = "crates/longmatch/src/live/writer.rs";
 const RUNS: &str = "crates/longmatch/src/mem/runs.rs";
 const POPTRIE: &str = "crates/longmatch/src/engine/poptrie/update.rs";
-const FOLIO: &str = "crates/longmatch/src/engine/folio/update/mod.rs";
-const FOLIO_PATH: &str = "crates/longmatch/src/engine/folio/update/path.rs";
 const VALUES: &str = "crates/longmatch/src/table/live/mod.rs";
 const VALUE_IDS: &str = "crates/longmatch/src/table/live/ids.rs";
 const PLACES: &str = "crates/longmatch/src/table/live/places.rs";
@@ -321,20 +319,6 @@ pub const MUTANTS: &[Mutant] = &[
         tests: Own(LIVE),
     },
     Mutant {
-        name: "retired pages are forgotten",
-        file: FOLIO,
-        find: "gone.into_iter().for_each(|page| self.retire_list.push(page, page.bytes()));",
-        replace: "drop(gone);",
-        tests: Own(LIVE),
-    },
-    Mutant {
-        name: "the entries of a copied page are not counted",
-        file: FOLIO_PATH,
-        find: "pages.into_iter().for_each(|page| self.store.retain(page, 1));",
-        replace: "drop(pages);",
-        tests: Own(LIVE),
-    },
-    Mutant {
         name: "an id is reused while readers may hold it",
         file: VALUE_IDS,
         find: "self.unused.pop(oldest)",
@@ -476,18 +460,11 @@ pub const MUTANTS: &[Mutant] = &[
         tests: Races("a_poptrie_changes_under_readers"),
     },
     Mutant {
-        name: "retired pages are freed at once",
-        file: FOLIO,
-        find: "gone.into_iter().for_each(|page| self.retire_list.push(page, page.bytes()));",
-        replace: "gone.iter().for_each(|page| self.store.free(page));",
-        tests: Races("a_path_of_pages_changes_under_readers"),
-    },
-    Mutant {
         name: "a patch is sealed with no epoch",
         file: WRITER,
         find: "patch.seal(self.shared.domain().advance());",
         replace: "self.shared.domain().advance();\n        patch.seal(0);",
-        tests: Races("a_path_of_pages_changes_under_readers"),
+        tests: Races("folio_of_ipv4_changes_under_readers"),
     },
     Mutant {
         name: "a swapped table is dropped at once",

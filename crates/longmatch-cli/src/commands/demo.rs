@@ -13,7 +13,7 @@ use crate::args::{RoutesArgs, default_memory};
 use crate::error::{CliError, Outcome, Status};
 use crate::families::{CliFamily, Families};
 use crate::input::Routes;
-use crate::output::{Align, Grid, Out, bytes, plural, shortened, thousands, warn};
+use crate::output::{Align, Grid, Out, bytes, plural, thousands, warn};
 use crate::progress::Progress;
 use crate::widen::{Failed, try_wider};
 
@@ -156,7 +156,7 @@ fn print(
     for row in rows {
         let [first, second] = &row[..] else { continue };
         grid.row([
-            out.bold(shortened(&first.title())),
+            out.bold(first.title()),
             rate_bar(out, first, best, BAR),
             rate(first),
             rate_bar(out, second, best, BAR),

@@ -17,7 +17,7 @@ use crate::args::{EngineChoice, SimdChoice, VerifyArgs};
 use crate::error::{CliError, Outcome, Status};
 use crate::families::{CliFamily, Families};
 use crate::input::Routes;
-use crate::output::{Align, Grid, Out, plural, shortened, thousands, warn};
+use crate::output::{Align, Grid, Out, plural, thousands, warn};
 use crate::progress::Progress;
 use crate::widen::{Failed, Failure, no_results, try_wider};
 
@@ -286,9 +286,7 @@ impl Verify<'_> {
             for row in merged(&verdict.results) {
                 let wrong = thousands(row.mismatches);
                 grid.row([
-                    format!("{} {}", verdict.engine, shortened(&verdict.variant))
-                        .trim_end()
-                        .to_owned(),
+                    format!("{} {}", verdict.engine, verdict.variant).trim_end().to_owned(),
                     row.kernel.to_string(),
                     row.levels(),
                     row.coverage.to_string(),

@@ -11,7 +11,7 @@ use super::published::{Machine, circumstances};
 
 /// The start of the ids of the experiment's figures; the rest is the mode.
 const FIGURES: &str = "kinds-";
-/// Our default engine, and its earlier form.
+/// Our default engine, and an earlier form of it that records have in which the engine still had it.
 const DEFAULT: &str = "folio";
 const EARLIER: &str = "folio:pages";
 /// The share of the best rate from which on the difference counts as small.
@@ -79,22 +79,27 @@ pub(super) fn content(machine: &Machine) -> Result<String, String> {
 
 /// Counts the cells of each table, and of all, in which the default engine is far from the best one.
 fn summary(cells: &[Cell<'_>]) -> String {
+    let has_earlier = cells.iter().any(|cell| rate(cell, EARLIER).is_some());
     let row = |name: String, own: Vec<&Cell<'_>>| {
         let number = |of: &dyn Fn(&[&Value]) -> bool| {
             count(own.iter().filter(|cell| of(cell)).count() as u64)
         };
         let far = |engine| number(&|cell: &[&Value]| share(cell, engine) < CLOSE);
         let lowest = own.iter().map(|cell| share(cell, DEFAULT)).fold(f64::INFINITY, f64::min);
-        let (all, slower) = (count(own.len() as u64), number(&slower_than_before));
-        vec![name, all, far(DEFAULT), format!("{lowest:.2}"), slower, far(AUTO)]
+        let mut row = vec![name, count(own.len() as u64), far(DEFAULT), format!("{lowest:.2}")];
+        row.extend(has_earlier.then(|| number(&slower_than_before)));
+        row.push(far(AUTO));
+        row
     };
     let tables = grouped(cells, |it| (&it[0].family, &it[0].table)).into_iter();
     let tables = tables.map(|((family, table), own)| {
         row(format!("{} ({})", code(table), family_name(family)), own)
     });
-    let heads = "table | cells | `folio` below 0.95 of the best engine | its lowest share | \
-                 `folio` slower than `folio:pages` | `auto` below 0.95";
-    rows(heads, tables.chain([row("**all**".into(), cells.iter().collect())]))
+    let earlier = if has_earlier { "`folio` slower than `folio:pages` | " } else { "" };
+    let heads = format!(
+        "table | cells | `folio` below 0.95 of the best engine | its lowest share | {earlier}`auto` below 0.95"
+    );
+    rows(&heads, tables.chain([row("**all**".into(), cells.iter().collect())]))
 }
 
 /// Tabulates the best engine of each cell, with its memory and compile time beside those of the default engine.

@@ -137,6 +137,9 @@ fn kinds_name_the_best_engine_and_the_share_of_the_default() {
         assert!(text.contains(row), "{row} in {text}");
     }
     assert_eq!(block(Vec::new(), "kinds").unwrap(), "Not measured in this run.");
+    // Records without the earlier form have no column of it.
+    let text = block(vec![rate("folio", "random", 20.0), rate("dxr", "random", 40.0)], "kinds");
+    assert!(text.unwrap().contains("| **all** | 1 | 1 | 0.50 | 1 |\n"));
 }
 
 #[test]

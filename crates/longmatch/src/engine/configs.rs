@@ -1,7 +1,6 @@
 //! Typed options of engines, as specs.
 
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use super::auto::{AutoGoal, Locality, Usage};
 use super::{Batch, EngineKind, EngineSpec};
@@ -92,21 +91,34 @@ impl From<super::dxr::Config> for EngineSpec {
 }
 
 #[cfg(feature = "folio")]
-impl From<super::folio::Config> for EngineSpec {
-    /// Codes are the narrowest that fit.
-    ///
+impl From<super::folio::v4::Config> for EngineSpec {
     /// ```
     /// use longmatch::EngineSpec;
-    /// use longmatch::engine::folio;
-    /// let spec = EngineSpec::from(folio::Config { cuts: vec![16, 24], ..Default::default() });
-    /// assert_eq!(spec, "folio:pages:cuts=16-24".parse()?);
+    /// use longmatch::engine::folio::v4::Config;
+    /// let spec = EngineSpec::from(Config { root_bits: Some(16), ..Default::default() });
+    /// assert_eq!(spec, "folio:s=16".parse()?);
     /// # Ok::<(), longmatch::UnknownEngine>(())
     /// ```
-    fn from(config: super::folio::Config) -> Self {
-        let cuts: Vec<String> = config.cuts.iter().map(u8::to_string).collect();
-        let spec = Spec::new(EngineKind::Folio).option(Some("pages"));
-        let spec = if cuts.is_empty() { spec } else { spec.value("cuts", cuts.join("-")) };
-        spec.option(config.root.map(super::folio::RootForm::name)).flag("huge", config.huge).0
+    fn from(config: super::folio::v4::Config) -> Self {
+        let spec = Spec::new(EngineKind::Folio);
+        config.options().fold(spec, |spec, (key, value)| spec.value(key, value)).0
+    }
+}
+
+#[cfg(feature = "folio")]
+impl From<super::folio::v6::Config> for EngineSpec {
+    /// ```
+    /// use longmatch::EngineSpec;
+    /// use longmatch::engine::folio::v6::Config;
+    /// let spec = EngineSpec::from(Config { codes: Some("16"), ..Default::default() });
+    /// assert_eq!(spec, "folio:codes=16".parse()?);
+    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// ```
+    fn from(config: super::folio::v6::Config) -> Self {
+        let spec = config.codes.into_iter();
+        let spec = spec.fold(Spec::new(EngineKind::Folio), |spec, it| spec.value("codes", it));
+        let spec = config.steps.into_iter().fold(spec, |spec, it| spec.value("steps", it));
+        config.leaves.into_iter().fold(spec, |spec, it| spec.value("leaves", it)).0
     }
 }
 
@@ -208,7 +220,8 @@ mod tests {
             (EngineSpec::from(poptrie::Config::default()), "poptrie"),
             (radix::Config::default().into(), "radix"),
             (dxr::Config::default().into(), "dxr"),
-            (folio::Config::default().into(), "folio:pages"),
+            (folio::v4::Config::default().into(), "folio"),
+            (folio::v6::Config::default().into(), "folio"),
             (sail::Config::default().into(), "sail"),
             (spider::Config::default().into(), "spider"),
             (dir24_8::Config::default().into(), "dir24_8"),
@@ -223,13 +236,16 @@ mod tests {
                 "dxr:d=12:x=5:hops=k:batch=flight",
             ),
             (
-                folio::Config {
-                    cuts: alloc::vec![16, 24],
-                    root: Some(folio::RootForm::Dense),
-                    huge: true,
+                folio::v4::Config {
+                    code_bytes: Some(3),
+                    root_bits: Some(12),
+                    lists: Some(4),
+                    entries: Some(1_000_000),
+                    flat: Some(true),
+                    ahead: Some(false),
                 }
                 .into(),
-                "folio:pages:cuts=16-24:dense:huge",
+                "folio:codes=24:s=12:lists=4:entries=none:flat=yes:ahead=no",
             ),
             (
                 tree_bitmap::Config { stride: 4, wide_results: true }.into(),

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::any::Any;
 
 #[cfg(feature = "folio")]
-use super::folio::{self, Byte, Coded, Lines, identity, v4, v6};
+use super::folio::{self, v4::Folio4, v6::Folio6};
 use super::kit::image::{ArrayName, DamagedImage, LentArrays};
 #[cfg(feature = "folio")]
 use super::kit::image::{Image, ImageArray};
@@ -18,9 +18,8 @@ use super::registry::{EngineKind, EngineSpec};
 use crate::net::{Family, Ipv4, Ipv6};
 use crate::rib::Rib;
 
-/// The forms of engines that have images, in words.
-pub(crate) const WITH_IMAGES: &str =
-    "'folio:identity' or 'folio:v4' for ipv4, 'folio:lines' or 'folio:v6' for ipv6";
+/// The engine that has images.
+pub(crate) const WITH_IMAGES: &str = "folio";
 
 /// An image of a structure that was compiled for it.
 pub(crate) struct OwnedImage {
@@ -31,7 +30,7 @@ pub(crate) struct OwnedImage {
 
 /// Why there is no image.
 pub(crate) enum NoImage {
-    /// The engine or its form has none.
+    /// The engine has none.
     Engine(String),
     /// The engine does not hold the routes.
     Compile(CompileError),
@@ -39,7 +38,7 @@ pub(crate) enum NoImage {
 
 /// A family whose structures have images.
 pub(crate) trait Images: Family {
-    /// Compiles routes to an image. [`EngineKind::Auto`] means the form that has one.
+    /// Compiles routes to an image. [`EngineKind::Auto`] means the engine that has one.
     fn image(spec: &EngineSpec, rib: &Rib<Self>) -> Result<OwnedImage, NoImage>;
 
     /// A structure over an image of a form; `None` if the form is unknown.
@@ -68,11 +67,7 @@ impl<F: Family> EngineVisitor<F> for TakeImage {
             any.downcast_ref::<I>().map(owned)
         }
         let any: &dyn Any = &engine;
-        let mut found = of::<identity::Pages>(any).or_else(|| of::<v4::Folio4>(any));
-        found = found.or_else(|| of::<v6::Folio6>(any));
-        for lines in [of::<Lines<Byte>>, of::<Lines<Coded>>, of::<Lines<u16>>, of::<Lines<u32>>] {
-            found = found.or_else(|| lines(any));
-        }
+        let found = of::<Folio4>(any).or_else(|| of::<Folio6>(any));
         found.ok_or_else(|| NoImage::Engine(alloc::format!("{}:{}", E::NAME, engine.variant())))
     }
 }
@@ -101,6 +96,16 @@ fn image<F: Family>(spec: &EngineSpec, _rib: &Rib<F>) -> Result<OwnedImage, NoIm
     }
 }
 
+/// The structure `I` over an image, if the form is its own.
+#[cfg(feature = "folio")]
+fn over<F: Family, I: Image + Checked<F> + 'static>(
+    form: &[u8],
+    arrays: &LentArrays<'_>,
+) -> Option<Over<F>> {
+    let table = || -> Over<F> { Ok(Arc::new(I::over(arrays)?)) };
+    (form == I::FORM.as_bytes()).then(table)
+}
+
 impl Images for Ipv4 {
     fn image(spec: &EngineSpec, rib: &Rib<Self>) -> Result<OwnedImage, NoImage> {
         image(spec, rib)
@@ -108,12 +113,7 @@ impl Images for Ipv4 {
 
     #[cfg(feature = "folio")]
     fn over(form: &[u8], arrays: &LentArrays<'_>) -> Option<Over<Self>> {
-        let pages = || -> Over<Self> { Ok(Arc::new(identity::Pages::over(arrays)?)) };
-        let folio = || -> Over<Self> { Ok(Arc::new(v4::Folio4::over(arrays)?)) };
-        match form == v4::Folio4::FORM.as_bytes() {
-            true => Some(folio()),
-            false => (form == identity::Pages::FORM.as_bytes()).then(pages),
-        }
+        over::<Self, Folio4>(form, arrays)
     }
 
     #[cfg(not(feature = "folio"))]
@@ -129,15 +129,7 @@ impl Images for Ipv6 {
 
     #[cfg(feature = "folio")]
     fn over(form: &[u8], arrays: &LentArrays<'_>) -> Option<Over<Self>> {
-        fn lines<C: folio::Code>(form: &[u8], arrays: &LentArrays<'_>) -> Option<Over<Ipv6>> {
-            let lines = || -> Over<Ipv6> { Ok(Arc::new(Lines::<C>::over(arrays)?)) };
-            (form == Lines::<C>::FORM.as_bytes()).then(lines)
-        }
-        if form == v6::Folio6::FORM.as_bytes() {
-            return Some(v6::Folio6::over(arrays).map(|table| Arc::new(table) as _));
-        }
-        let mut forms = [lines::<Byte>, lines::<Coded>, lines::<u16>, lines::<u32>].into_iter();
-        forms.find_map(|lines| lines(form, arrays))
+        over::<Self, Folio6>(form, arrays)
     }
 
     #[cfg(not(feature = "folio"))]

@@ -160,7 +160,7 @@ engines! {
     Sail sail [feature = "sail"] "[`sail::Sail`], for IPv4.";
     Poptrie poptrie [feature = "poptrie"] "[`poptrie::Poptrie`].";
     Spider spider [feature = "spider"] "[`spider::Spider`].";
-    Folio folio [feature = "folio"] "[`folio::Folio`].";
+    Folio folio [feature = "folio"] "[`folio::v4::Folio4`] for IPv4, [`folio::v6::Folio6`] for IPv6.";
 }
 
 impl EngineKind {

@@ -50,7 +50,7 @@
 //!
 //!    | engine | greatest number of words per address | IPv4 | IPv6 |
 //!    |---|---|---|---|
-//!    | Folio | IPv4: an entry, a code; for an escape its probes in a hash table, an answer. IPv6: an entry, a cache line for each depth of up to 4 trees | 2, rarely 6 | 3 lines, rarely 12 |
+//!    | Folio | an entry, one more for each page of entries, then a code, or a list or line of one or two cache lines; IPv6 also the lines of hosts that share a hash | 3, with a list 2 and 2 lines | 4 and a line, rarely more |
 //!    | Poptrie | a direct entry, a node for each 6 bits below, a leaf | 5 (`s=18`) | 21 (`s=18`) |
 //!    | DXR | a direct entry or two, one for each halving of its chunk | 14 | 16 and more (`xl`) |
 //!    | DIR-24-8 | an entry, one more for each 8 bits below | 2 | 14 |

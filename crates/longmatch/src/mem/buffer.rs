@@ -5,15 +5,11 @@ use alloc::sync::Arc;
 use core::alloc::Layout;
 use core::fmt;
 use core::ptr::NonNull;
-use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::Relaxed;
 
 /// Bytes in a cache line.
 pub(crate) const LINE: usize = 64;
 /// Bytes in a huge page of most systems.
 const HUGE_PAGE: usize = 2 << 20;
-/// Bytes in the smallest page of most systems.
-const PAGE: usize = 4096;
 
 /// Memory that its owner lends to arrays: a mapped file, for example.
 ///
@@ -120,24 +116,6 @@ impl Buffer {
     pub fn as_mut_ptr(&self) -> *mut u32 {
         self.words.as_ptr()
     }
-
-    /// The total size of the smallest system pages that hold a word other than 0.
-    ///
-    /// # Safety
-    /// During the call the words are changed only by atomic stores.
-    pub unsafe fn touched_bytes(&self) -> usize {
-        let mut touched = 0;
-        for start in (0..self.len).step_by(PAGE / 4) {
-            let mut page = start..self.len.min(start + PAGE / 4);
-            let bytes = 4 * page.len();
-            // SAFETY: an aligned word of the buffer; all stores to it are atomic.
-            let word = |i| unsafe { AtomicU32::from_ptr(self.as_mut_ptr().wrapping_add(i)) };
-            if page.any(|i| word(i).load(Relaxed) != 0) {
-                touched += bytes;
-            }
-        }
-        touched
-    }
 }
 
 /// Asks the system for huge pages; returns whether it has them and agrees.
@@ -177,6 +155,8 @@ impl fmt::Debug for Buffer {
 
 #[cfg(test)]
 mod tests {
+    use core::slice;
+
     use super::*;
 
     #[test]
@@ -185,13 +165,10 @@ mod tests {
             for (buffer, align) in [(Buffer::zeroed(len), LINE), (Buffer::huge(len), HUGE_PAGE)] {
                 let buffer = buffer.unwrap();
                 assert_eq!((buffer.len, buffer.as_ptr().addr() % align), (len.max(1), 0));
-                // SAFETY: this thread alone has the buffer.
-                assert_eq!(unsafe { buffer.touched_bytes() }, 0);
-                let last = buffer.as_mut_ptr().wrapping_add(len.max(1) - 1);
-                // SAFETY: the last word of the buffer.
-                unsafe { last.write(7) };
-                // SAFETY: this thread alone has the buffer.
-                assert!(unsafe { buffer.touched_bytes() } > 0);
+                // SAFETY: the buffer's words, which this thread alone has.
+                let words = unsafe { slice::from_raw_parts_mut(buffer.as_mut_ptr(), buffer.len) };
+                assert!(words.iter().all(|word| *word == 0));
+                words.fill(7);
             }
         }
         assert!(Buffer::zeroed(usize::MAX).is_none() && Buffer::huge(usize::MAX / 4).is_none());

@@ -209,15 +209,6 @@ pub trait Readable<T: Plain>: Send + Sync + fmt::Debug {
     fn is_huge(&self) -> bool {
         self.buffer().is_huge()
     }
-
-    /// The total size of the smallest system pages that hold a word other than 0.
-    ///
-    /// # Safety
-    /// During the call the items are changed only by [`Owner::publish`].
-    unsafe fn touched_bytes(&self) -> usize {
-        // SAFETY: this method's contract allows atomic stores only.
-        unsafe { self.buffer().touched_bytes() }
-    }
 }
 
 /// Memory that never changes.
@@ -304,11 +295,6 @@ impl<T: Plain> Frozen<T> {
     pub(crate) fn lent(lender: &Arc<dyn Lender>, offset: usize, len: usize) -> Option<Self> {
         let buffer = Buffer::lent(lender, offset, len.checked_mul(size_of::<T>())?)?;
         Some(Self { buffer, len, item: PhantomData })
-    }
-
-    /// Whether the memory is another owner's.
-    pub(crate) fn is_lent(&self) -> bool {
-        self.buffer.is_lent()
     }
 
     fn allocated(len: usize, huge: bool) -> Result<Self, OutOfMemory> {

@@ -82,11 +82,11 @@ fn the_reader_in_python_reads_all() {
     assert!(lines <= 100, "{lines} lines");
     let codes = |ipv4: &str| FileSpec::default().ipv4(ipv4.parse::<EngineSpec>().unwrap());
     same(&random(1, 700, 60), &FileSpec::default(), "python-default");
-    same(&random(2, 500, 300), &codes("folio:s=8:codes=8"), "python-8");
+    same(&random(2, 500, 300), &codes("folio:s=8:lists=none:entries=none"), "python-pages");
     let values = Answers::Values;
-    same(&random(3, 500, 300), &codes("folio:s=9:codes=8").answers(values), "python-8-values");
-    same(&random(4, 400, 90), &codes("folio:s=9:codes=book").answers(values), "python-book");
-    same(&random(5, 400, 9), &codes("folio:s=12:codes=16"), "python-16");
+    same(&random(3, 500, 300), &codes("folio:s=9:lists=0").answers(values), "python-lists");
+    same(&random(4, 400, 90), &codes("folio:s=9:codes=8").answers(values), "python-8");
+    same(&random(5, 400, 9), &codes("folio:s=12:codes=24:lists=none:entries=0"), "python-24");
     same(&set(&["0.0.0.0/0", "10.0.0.0/31", "::/0"]), &FileSpec::default(), "python-set");
 }
 

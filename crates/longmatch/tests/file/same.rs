@@ -25,11 +25,11 @@ fn specs() -> Vec<FileSpec> {
     vec![
         FileSpec::default(),
         FileSpec::default().answers(Answers::Values),
-        spec("folio:s=8:codes=8", "folio:codes=8", Answers::Values),
-        spec("folio:s=8:codes=8", "folio:codes=8", Answers::Routes),
-        spec("folio:s=12:codes=book", "folio:codes=book", Answers::Values),
-        spec("folio:s=10:codes=16", "folio:codes=16", Answers::Routes),
-        spec("folio:s=16:codes=32", "folio:codes=32", Answers::Routes),
+        spec("folio:s=8:lists=0", "folio:codes=8:leaves=lines", Answers::Values),
+        spec("folio:s=8:lists=none:entries=none", "folio:codes=8:leaves=minis", Answers::Routes),
+        spec("folio:s=12:lists=none:entries=0", "folio:codes=book:steps=2", Answers::Values),
+        spec("folio:s=10:codes=24:flat=yes", "folio:codes=list:leaves=codes", Answers::Routes),
+        spec("folio:s=16:codes=32", "folio:codes=32:steps=3", Answers::Routes),
         spec("auto", "auto", Answers::Routes),
     ]
 }
@@ -221,11 +221,8 @@ fn engines_without_images_are_refused() {
     let data = random(5, 50, 5);
     for kind in EngineKind::ALL.into_iter().filter(|kind| *kind != EngineKind::Folio) {
         let error = FileSpec::default().engine(kind).to_bytes(&data).unwrap_err().to_string();
-        assert!(error.contains(kind.name()) && error.contains("folio:lines"), "{error}");
+        assert!(error.contains(kind.name()) && error.contains("use 'folio'"), "{error}");
     }
-    let pages: EngineSpec = "folio:pages".parse().unwrap();
-    let error = FileSpec::default().engine(pages).to_bytes(&data).unwrap_err().to_string();
-    assert!(error.contains("folio:pages") && error.contains("folio:identity"), "{error}");
     let small = EngineSpec::from(EngineKind::Folio).with_memory(100);
     let error = FileSpec::default().engine(small).to_bytes(&data).unwrap_err();
     assert!(matches!(error.kind(), longmatch::file::FileErrorKind::Compile(_)), "{error}");

@@ -1,5 +1,5 @@
 //! Models of a writer and its readers, for the model checkers. The files included from `src/` are
-//! the library's code with the checker's atomics: reclamation, and for identity pages the lookup and
+//! the library's code with the checker's atomics: reclamation, and for Folio of IPv4 the lookup and
 //! the update. Files beside them have what those import, as far as the models need it.
 //!
 //! A model has a writer, in the thread that runs it, and reader threads. An answer holds the
@@ -24,6 +24,8 @@ mod reclaim;
 pub mod rib;
 #[path = "../../src/live/shared.rs"]
 mod shared;
+#[allow(dead_code, reason = "the models use a part of it")]
+pub mod simd;
 pub mod slots;
 pub mod trie;
 pub mod values;

@@ -6,7 +6,7 @@ use longmatch_bench::{AutoChoice, BenchFamily, Comparison, Measurement};
 
 use crate::error::CliError;
 use crate::families::CliFamily;
-use crate::output::{Out, bytes, shortened};
+use crate::output::{Out, bytes};
 
 /// Prints each chosen engine, and why where that is not the order of the engines alone.
 ///
@@ -17,7 +17,7 @@ pub fn print_choices<F: CliFamily + BenchFamily>(
     comparison: &Comparison<'_, F>,
 ) -> Result<(), CliError> {
     for (AutoChoice { spec, choice, .. }, title, taken) in comparison.choices() {
-        let (title, taken) = (out.bold(shortened(&title)), bytes(taken as u64));
+        let (title, taken) = (out.bold(&title), bytes(taken as u64));
         writeln!(out, "{}: {spec} chose {title} ({taken})", F::LABEL)?;
         if choice.refusal.is_some() || !choice.tried.is_empty() {
             writeln!(out, "  {}", out.dim(choice.to_string()))?;
@@ -36,7 +36,7 @@ pub fn compare(out: &mut Out, records: &[Measurement]) -> Result<(), CliError> {
             let Some((share, best)) = &choice.best else { continue };
             let verdict = match *best == record.title() {
                 true => "the best".to_owned(),
-                false => format!("{share:.2} of the best ({})", shortened(best)),
+                false => format!("{share:.2} of the best ({best})"),
             };
             let (spec, mode) = (&choice.spec, &record.about.mode);
             writeln!(out, "  {spec} chose {}, {mode}: {verdict}", record.engine)?;

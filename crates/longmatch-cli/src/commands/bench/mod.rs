@@ -18,7 +18,7 @@ use crate::args::{self, BenchArgs};
 use crate::error::{CliError, Outcome, Status};
 use crate::families::{CliFamily, Families};
 use crate::input::Routes;
-use crate::output::{Align, Grid, Out, bar, bytes, plural, shortened, thousands, warn};
+use crate::output::{Align, Grid, Out, bar, bytes, plural, thousands, warn};
 use crate::progress::Progress;
 use crate::widen::{Failed, no_results, try_wider};
 
@@ -284,7 +284,7 @@ impl Bench<'_> {
                 _ => milliseconds(record.build_ms),
             };
             grid.row([
-                shortened(&record.title()),
+                record.title(),
                 record.about.mode.clone(),
                 rate_bar(out, record, best, BAR),
                 rate(record),

@@ -8,7 +8,7 @@ use longmatch_feed::printable;
 use super::Command;
 use crate::error::CliError;
 use crate::families::CliFamily;
-use crate::output::{Align, Grid, bytes, percent, plural, short, shortened, thousands};
+use crate::output::{Align, Grid, bytes, percent, plural, short, thousands};
 use crate::widen::Failed;
 
 impl Command<'_> {
@@ -53,7 +53,7 @@ impl Command<'_> {
             let wrong = thousands(record.mismatches);
             let out = &self.out;
             grid.row([
-                shortened(&record.title()),
+                record.title(),
                 short(record.mean_us),
                 record.mean_effective_us.map_or_else(String::new, short),
                 short(record.p50_us),
@@ -140,7 +140,7 @@ impl Command<'_> {
 
     /// Prints the defects, if there are any.
     fn wrong(&mut self, record: &ReplayRecord) -> Result<(), CliError> {
-        let engine = shortened(&record.title());
+        let engine = record.title();
         if record.check != "ok" {
             writeln!(self.out, "  {}", self.out.red(format!("{engine}: {}", record.check)))?;
         }
@@ -158,7 +158,7 @@ impl Command<'_> {
 fn label(record: &ReplayRecord, records: &[ReplayRecord]) -> String {
     match records.iter().filter(|other| other.engine == record.engine).count() {
         1 => record.engine.to_owned(),
-        _ => shortened(&record.title()),
+        _ => record.title(),
     }
 }
 

@@ -8,7 +8,7 @@ use super::engines::EngineNumbers;
 use super::numbers::Numbers;
 use crate::error::CliError;
 use crate::families::CliFamily;
-use crate::output::{Align, Grid, Out, bar, bytes, percent, plural, short, shortened, thousands};
+use crate::output::{Align, Grid, Out, bar, bytes, percent, plural, short, thousands};
 
 /// Length of the longest bar.
 const BAR: usize = 32;
@@ -146,7 +146,6 @@ fn memory(out: &mut Out, numbers: &Numbers<'_>, engines: &[EngineNumbers]) -> Re
         let name = match &engine.variant {
             // A form that the user named is not repeated.
             Some(variant) if !engine.engine.ends_with(&format!(":{variant}")) => {
-                let variant = shortened(variant);
                 format!("{} {}", engine.engine, out.dim(format_args!("({variant})")))
             }
             _ if engine.oracle => format!("{} {}", engine.engine, out.dim("(oracle: slow)")),

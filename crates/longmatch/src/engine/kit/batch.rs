@@ -30,11 +30,6 @@ pub enum Batch {
     /// Addresses in vector lanes, one gather for each step. Where the level or the family has no
     /// such kernel, as [`Batch::Flight`].
     Gather,
-    /// The first step with gathers, some vectors ahead of the second, whose cache lines are
-    /// prefetched; then the second with gathers. Without vectors, as [`Batch::Flight`].
-    Ring,
-    /// As [`Batch::Ring`], with scalar loads in the second step.
-    RingLoads,
     /// Gathers for the first table; then a cache line of entries is compared at once. Where the
     /// level or the family has no such kernel, as [`Batch::Flight`].
     Line,
@@ -56,8 +51,6 @@ impl Batch {
             Self::Each => "each",
             Self::Flight => "flight",
             Self::Gather => "gather",
-            Self::Ring => "ring",
-            Self::RingLoads => "ring-loads",
             Self::Line => "line",
         }
     }

@@ -46,7 +46,7 @@ impl<'a> ImageArray<'a> {
 
 /// A structure that has images.
 pub(crate) trait Image: Sized {
-    /// Name of the form of the structure: the engine, and the option that selects the form.
+    /// Name of the form of the structure: the engine.
     const FORM: &'static str;
 
     /// The structure as arrays.

@@ -1,7 +1,7 @@
 //! Options of engines as text: read from a request, and printed as a variant.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Display;
 use core::ops::RangeInclusive;
@@ -104,12 +104,6 @@ impl Variant {
         self.option(&format!("{key}={value}"))
     }
 
-    /// Adds `key=` and the numbers, joined by `-`; nothing where there are none.
-    pub fn numbers(self, key: &str, numbers: impl IntoIterator<Item = u8>) -> Self {
-        let numbers: Vec<_> = numbers.into_iter().map(|number| number.to_string()).collect();
-        if numbers.is_empty() { self } else { self.value(key, numbers.join("-")) }
-    }
-
     /// Adds a mode of batches other than [`Batch::Auto`].
     pub fn batch(self, mode: Batch) -> Self {
         if mode == Batch::Auto { self } else { self.value("batch", mode.name()) }
@@ -177,9 +171,9 @@ mod tests {
         let all = all.batch(Batch::Each).finish();
         assert_eq!(all, "s=18:basic:entry=16:batch=each");
         assert_eq!(read(&all), Ok((Some(18), true, Some(16), Batch::Each)));
-        let none = Variant::new().flag("basic", false).option("").numbers("cuts", []);
+        let none = Variant::new().flag("basic", false).option("");
         assert_eq!(none.batch(Batch::Auto).finish(), "");
-        let some = Variant::new().numbers("cuts", [16, 24]).flag("no", false).option("dense");
-        assert_eq!(some.finish(), "cuts=16-24:dense");
+        let some = Variant::new().value("s", 16).flag("no", false).option("wide");
+        assert_eq!(some.finish(), "s=16:wide");
     }
 }

@@ -107,7 +107,7 @@ fn batches_begin_after_the_interval_or_on_flush() {
 /// A refused batch is kept until the reason for the refusal ends.
 #[test]
 fn refused_batches_are_kept() {
-    let (batcher, mut reader) = batcher("folio:pages:codes=16", Duration::ZERO);
+    let (batcher, mut reader) = batcher("folio:codes=16", Duration::ZERO);
     let addr = "10.0.0.1".parse().unwrap();
     batcher.apply(announce("10.0.0.0/8", 1)).unwrap();
     batcher.flush().unwrap();
@@ -119,11 +119,12 @@ fn refused_batches_are_kept() {
     batcher.apply(Change::Withdraw("11.0.0.0/24".parse().unwrap())).unwrap();
     batcher.flush().unwrap();
     assert_eq!(reader.pin().lookup(addr), Some(hop(2)));
-    // A stalled reader.
+    // A stalled reader, and changes that copy a page.
+    batcher.apply(announce("10.0.15.0/26", 3)).unwrap();
     let guard = reader.pin();
     let mut refused = String::new();
     for i in 3..2000 {
-        batcher.apply(announce("10.0.0.0/26", i)).unwrap();
+        batcher.apply(announce("10.0.0.0/20", i)).unwrap();
         if let Err(error) = batcher.flush() {
             refused = error.to_string();
             break;
@@ -133,7 +134,7 @@ fn refused_batches_are_kept() {
     drop(guard);
     batcher.flush().unwrap();
     let mut writer = batcher.end();
-    let last = writer.rib().get("10.0.0.0/26".parse().unwrap());
+    let last = writer.rib().get("10.0.0.0/20".parse().unwrap());
     assert_eq!(reader.pin().lookup(addr), last);
     assert_eq!(writer.reclaim(), 0);
     writer.check().unwrap();
@@ -141,7 +142,7 @@ fn refused_batches_are_kept() {
 
 #[test]
 fn changes_of_a_new_table_are_not_lost() {
-    let (batcher, mut reader) = batcher("folio:pages:codes=16", HOUR);
+    let (batcher, mut reader) = batcher("folio:codes=16", HOUR);
     batcher.apply(announce("10.0.0.0/8", 1)).unwrap();
     batcher.flush().unwrap();
     // A change to the old table, replaced with it.

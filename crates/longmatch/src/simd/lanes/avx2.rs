@@ -204,18 +204,6 @@ unsafe impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn load_each<const SIZE: usize>(self, base: *const u8, numbers: *const u32) -> __m256i {
-        let mut items = [0; Self::COUNT];
-        for (lane, item) in items.iter_mut().enumerate() {
-            // SAFETY: this method's contract is that of `item`.
-            *item = unsafe { super::item::<SIZE>(base, numbers, lane) } as i32;
-        }
-        let [a, b, c, d, e, f, g, h] = items;
-        // In registers: a vector cannot be loaded from words that were just stored.
-        proven!(_mm256_setr_epi32(a, b, c, d, e, f, g, h))
-    }
-
-    #[inline(always)]
     unsafe fn load_records<const UPPER: bool>(self, at: *const u8) -> [__m256i; 2] {
         // SAFETY: the caller guarantees eight readable records of 16 bytes: four vectors, of which
         // this is 0.
@@ -267,35 +255,9 @@ unsafe impl Lanes for Avx2 {
         unsafe { _mm256_storeu_si256(at.cast(), a) }
     }
 
-    /// Two comparisons of vectors that overlap. Signed ones are all that AVX2 has, so a word is
-    /// compared with the greater of it and `word`.
-    #[inline(always)]
-    unsafe fn rank<const N: usize>(self, words: *const u32, word: u32) -> u32 {
-        const { assert!(N >= 4 && N <= 16) };
-        let not_less = if N < 8 {
-            let word = proven!(_mm_set1_epi32(word.cast_signed()));
-            let not_less = |at: usize| {
-                // SAFETY: four of the first `N` words, which the caller guarantees to be readable.
-                let group = unsafe { _mm_loadu_si128(words.wrapping_add(at).cast()) };
-                let equal = proven!(_mm_cmpeq_epi32(_mm_max_epu32(group, word), group));
-                proven!(_mm_movemask_ps(_mm_castsi128_ps(equal))).cast_unsigned() << at
-            };
-            not_less(0) | not_less(N - 4)
-        } else {
-            let word = self.splat(word);
-            let not_less = |at: usize| {
-                // SAFETY: eight of the first `N` words, which the caller guarantees to be readable.
-                let group = unsafe { self.load(words.wrapping_add(at).cast()) };
-                let equal = self.equal(proven!(_mm256_max_epu32(group, word)), group);
-                proven!(_mm256_movemask_ps(_mm256_castsi256_ps(equal))).cast_unsigned() << at
-            };
-            not_less(0) | not_less(N - 8)
-        };
-        N as u32 - not_less.count_ones()
-    }
-
-    /// As [`Lanes::rank`], with one comparison of up to 16 numbers. The bytes behind the numbers are
-    /// loaded and masked off.
+    /// One comparison of up to 16 numbers, two of more. AVX2 has no unsigned ones, so a number is
+    /// compared with the greater of it and `number`. The bytes behind the numbers are loaded and
+    /// masked off.
     #[inline(always)]
     unsafe fn rank_u16<const N: usize>(self, line: *const u32, number: u16) -> u32 {
         const { assert!(N <= 32) };
@@ -339,26 +301,6 @@ unsafe impl Lanes for Avx2 {
         // SAFETY: `to` has a vector's words, by the slicing above.
         unsafe { self.store(to.as_mut_ptr(), chosen) };
         bits.count_ones() as usize
-    }
-
-    #[inline(always)]
-    fn look_up(self, table: &[u32; 32], lane: __m256i) -> __m256i {
-        let lane = self.and(lane, self.splat(31));
-        // SAFETY: `lane` is below 32, the length of the table.
-        unsafe { self.gather::<4>(table.as_ptr().cast(), lane) }
-    }
-
-    /// Gathers: AVX2 has no permutation of 256 values.
-    #[inline(always)]
-    fn look_up_u16(self, table: &[u16; 257], [a, b]: [__m256i; 2]) -> [__m256i; 2] {
-        let (at, low) = (table.as_ptr().cast(), self.splat(0xffff));
-        // SAFETY: `self` proves AVX2; indices are below 256, so the 4 bytes at an entry lie in the
-        // table.
-        let a = unsafe { _mm256_i32gather_epi32::<2>(at, a) };
-        // SAFETY: `self` proves AVX2; indices are below 256, so the 4 bytes at an entry lie in the
-        // table.
-        let b = unsafe { _mm256_i32gather_epi32::<2>(at, b) };
-        [self.and(a, low), self.and(b, low)]
     }
 }
 

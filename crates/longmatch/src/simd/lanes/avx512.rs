@@ -25,20 +25,6 @@ impl Avx512 {
     }
 }
 
-impl Avx512 {
-    /// The entries of quarter `Q` of the table's first 256, selected by the low 6 bits of 16-bit
-    /// indices.
-    #[inline(always)]
-    fn quarter<const Q: usize>(self, table: &[u16; 257], indices: __m512i) -> __m512i {
-        let at = table.as_ptr().wrapping_add(64 * Q).cast();
-        // SAFETY: a quarter is 64 entries of the table, two vectors; this is the first.
-        let low = unsafe { self.load(at) };
-        // SAFETY: the second vector of the quarter's 64 entries.
-        let high = unsafe { self.load(at.wrapping_add(64)) };
-        proven!(_mm512_permutex2var_epi16(low, indices, high))
-    }
-}
-
 // SAFETY: a vector consists of 16 words.
 unsafe impl Lanes for Avx512 {
     type V = __m512i;
@@ -191,18 +177,6 @@ unsafe impl Lanes for Avx512 {
         unsafe { _mm512_loadu_si512(at.cast()) }
     }
 
-    #[inline(always)]
-    unsafe fn load_each<const SIZE: usize>(self, base: *const u8, numbers: *const u32) -> __m512i {
-        let mut items = [0; Self::COUNT];
-        for (lane, item) in items.iter_mut().enumerate() {
-            // SAFETY: this method's contract is that of `item`.
-            *item = unsafe { super::item::<SIZE>(base, numbers, lane) } as i32;
-        }
-        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = items;
-        // In registers: a vector cannot be loaded from words that were just stored.
-        proven!(_mm512_setr_epi32(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p))
-    }
-
     /// Transposes 4 by 4 records.
     #[inline(always)]
     unsafe fn load_records<const UPPER: bool>(self, at: *const u8) -> [__m512i; 2] {
@@ -261,15 +235,6 @@ unsafe impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn rank<const N: usize>(self, words: *const u32, word: u32) -> u32 {
-        const { assert!(N <= 16) };
-        let first = const { u16::MAX >> (16 - N) };
-        // SAFETY: the caller guarantees a readable line, which is one vector.
-        let group = unsafe { self.load(words.cast()) };
-        proven!(_mm512_mask_cmplt_epu32_mask(first, group, self.splat(word))).count_ones()
-    }
-
-    #[inline(always)]
     unsafe fn first_at_most(self, words: *const u32, start: u32, count: u32, word: u32) -> u32 {
         let line = words.wrapping_add((start & !15) as usize);
         // The same line again, unless there are two.
@@ -302,32 +267,5 @@ unsafe impl Lanes for Avx512 {
         // SAFETY: `to` has a vector's words, by the slicing above.
         unsafe { self.store(to.as_mut_ptr(), chosen) };
         mask.count_ones() as usize
-    }
-
-    #[inline(always)]
-    fn look_up(self, table: &[u32; 32], lane: __m512i) -> __m512i {
-        let at = table.as_ptr().cast::<u8>();
-        // SAFETY: the table's 32 words are two vectors; this is the first.
-        let low = unsafe { self.load(at) };
-        // SAFETY: the second vector of the table's 32 words.
-        let high = unsafe { self.load(at.wrapping_add(64)) };
-        proven!(_mm512_permutex2var_epi32(low, lane, high))
-    }
-
-    /// Packs the indices of both vectors into 32 lanes of 16 bits.
-    ///
-    /// A permutation of two registers looks up 6 bits, so four of them and three blends look up 8.
-    #[inline(always)]
-    fn look_up_u16(self, table: &[u16; 257], [a, b]: [__m512i; 2]) -> [__m512i; 2] {
-        let indices = self.or(a, proven!(_mm512_slli_epi32::<16>(b)));
-        let upper = proven!(_mm512_test_epi16_mask(indices, _mm512_set1_epi16(64)));
-        let half = proven!(_mm512_test_epi16_mask(indices, _mm512_set1_epi16(128)));
-        let [a, b] = [self.quarter::<0>(table, indices), self.quarter::<1>(table, indices)];
-        let low = proven!(_mm512_mask_blend_epi16(upper, a, b));
-        let [a, b] = [self.quarter::<2>(table, indices), self.quarter::<3>(table, indices)];
-        let high = proven!(_mm512_mask_blend_epi16(upper, a, b));
-        let entries = proven!(_mm512_mask_blend_epi16(half, low, high));
-        let second = proven!(_mm512_srli_epi32::<16>(entries));
-        [self.and(entries, self.splat(0xffff)), second]
     }
 }

@@ -142,13 +142,6 @@ pub unsafe trait Lanes: Copy {
     /// `at` points to [`Lanes::COUNT`] readable `u32`, aligned or not.
     unsafe fn load(self, at: *const u8) -> Self::V;
 
-    /// Loads the little-endian items of `SIZE` bytes with these numbers, one after the other.
-    ///
-    /// # Safety
-    /// [`Lanes::COUNT`] numbers are readable at `numbers`; the items at `base` exist, and are
-    /// aligned.
-    unsafe fn load_each<const SIZE: usize>(self, base: *const u8, numbers: *const u32) -> Self::V;
-
     /// Loads words 0 and 1, or with `UPPER` words 2 and 3, of one record per lane.
     ///
     /// A record is four words of 32 bits. The cheapest shuffles permute the records;
@@ -199,16 +192,6 @@ pub unsafe trait Lanes: Copy {
     /// `at` points to [`Lanes::COUNT`] writable `u32`, aligned or not.
     unsafe fn store(self, at: *mut u32, a: Self::V);
 
-    /// Number of the first `N` words of a cache line that are less than `word`, unsigned. These `N`
-    /// words ascend.
-    ///
-    /// The words behind them may be replaced at the same time and have no influence. Only AVX-512
-    /// loads them, with the line: loading the first words alone was a twentieth slower (Zen 4).
-    ///
-    /// # Safety
-    /// `words` points to a readable cache line of 16 words, and begins it.
-    unsafe fn rank<const N: usize>(self, words: *const u32, word: u32) -> u32;
-
     /// The first of `count` descending words, from word `start` on, that is at most `word`.
     ///
     /// The words beside them, in the same cache lines, may be replaced at the same time and have no
@@ -245,15 +228,6 @@ pub unsafe trait Lanes: Copy {
         }
         count
     }
-
-    /// The table's entry at the low five bits of each lane; lanes are below 32.
-    fn look_up(self, table: &[u32; 32], lane: Self::V) -> Self::V;
-
-    /// The table's entries at two vectors of indices, all below 256.
-    ///
-    /// The last element of the table is padding, which a 32-bit read at the entry before it
-    /// reaches.
-    fn look_up_u16(self, table: &[u16; 257], indices: [Self::V; 2]) -> [Self::V; 2];
 
     /// Word `w` of [`Lanes::COUNT`] addresses, in their order.
     ///
@@ -299,25 +273,6 @@ pub unsafe trait Lanes: Copy {
         let out = out[..Self::COUNT].as_mut_ptr();
         // SAFETY: `out` has `COUNT` answers; `Option<NextHopId>` is a `u32` with 0 for `None`.
         unsafe { self.store(out.cast(), hops) };
-    }
-}
-
-/// Loads item `lane` of [`Lanes::load_each`].
-///
-/// # Safety
-/// As there.
-#[inline(always)]
-unsafe fn item<const SIZE: usize>(base: *const u8, numbers: *const u32, lane: usize) -> u32 {
-    // SAFETY: the caller guarantees a number for each lane.
-    let number = unsafe { numbers.wrapping_add(lane).read() } as usize;
-    let at = base.wrapping_add(SIZE * number);
-    match SIZE {
-        // SAFETY: the caller guarantees that the item exists.
-        1 => unsafe { at.read() }.into(),
-        // SAFETY: the caller guarantees that the item exists and is aligned.
-        2 => u16::from_le(unsafe { at.cast::<u16>().read() }).into(),
-        // SAFETY: the caller guarantees that the item exists and is aligned.
-        _ => u32::from_le(unsafe { at.cast::<u32>().read() }),
     }
 }
 

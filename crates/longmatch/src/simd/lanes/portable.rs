@@ -260,12 +260,6 @@ unsafe impl Lanes for Portable {
     }
 
     #[inline(always)]
-    unsafe fn load_each<const SIZE: usize>(self, base: *const u8, numbers: *const u32) -> V {
-        // SAFETY: this method's contract is that of `item`.
-        core::array::from_fn(|lane| unsafe { super::item::<SIZE>(base, numbers, lane) })
-    }
-
-    #[inline(always)]
     unsafe fn load_records<const UPPER: bool>(self, at: *const u8) -> [V; 2] {
         let [mut even, mut odd] = [[0; COUNT]; 2];
         for i in 0..COUNT {
@@ -301,15 +295,6 @@ unsafe impl Lanes for Portable {
         unsafe { at.cast::<V>().write_unaligned(a) }
     }
 
-    #[inline(always)]
-    unsafe fn rank<const N: usize>(self, words: *const u32, word: u32) -> u32 {
-        const { assert!(N >= 4 && N <= 16) };
-        // SAFETY: the caller guarantees a readable line.
-        let less = unsafe { less::<N>(words, word) };
-        // The words ascend, so those less than `word` are the first ones.
-        less.trailing_ones()
-    }
-
     /// A binary search without branches, which would be mispredicted. It loads no word twice.
     #[inline(always)]
     unsafe fn first_at_most(self, words: *const u32, start: u32, count: u32, key: u32) -> u32 {
@@ -331,56 +316,4 @@ unsafe impl Lanes for Portable {
         let numbers = unsafe { line.cast::<[u16; N]>().read() };
         numbers.into_iter().map(|it| u16::from(u16::from_le(it) < number)).sum::<u16>().into()
     }
-
-    #[inline(always)]
-    fn look_up(self, table: &[u32; 32], lane: V) -> V {
-        each(lane, lane, |lane, _| table[lane as usize % 32])
-    }
-
-    #[inline(always)]
-    fn look_up_u16(self, table: &[u16; 257], indices: [V; 2]) -> [V; 2] {
-        indices.map(|index| each(index, index, |index, _| table[index as usize % 256].into()))
-    }
-}
-
-/// Which of the first `N` words are less than `word`, as bits.
-///
-/// # Safety
-/// These words are readable.
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-#[inline(always)]
-unsafe fn less<const N: usize>(words: *const u32, word: u32) -> u32 {
-    use core::arch::x86_64::*;
-    /// Executes an instruction of SSE2.
-    macro_rules! sse2 {
-        ($instruction:expr) => {{
-            // SAFETY: each CPU of the target has SSE2.
-            unsafe { $instruction }
-        }};
-    }
-    let top = sse2!(_mm_set1_epi32(i32::MIN));
-    // The comparison is one of signed words.
-    let word = sse2!(_mm_set1_epi32(word.cast_signed()));
-    let word = sse2!(_mm_xor_si128(word, top));
-    let less = |at: usize| {
-        // SAFETY: four of the first `N` words, which the caller guarantees to be readable.
-        let words = unsafe { _mm_loadu_si128(words.wrapping_add(at).cast()) };
-        let less = sse2!(_mm_cmpgt_epi32(word, _mm_xor_si128(words, top)));
-        sse2!(_mm_movemask_ps(_mm_castsi128_ps(less))).cast_unsigned() << at
-    };
-    // The last vector overlaps the one before unless `N` is a multiple of four.
-    (0..N / 4).map(|i| less(4 * i)).sum::<u32>() | less(N - 4)
-}
-
-/// Which of the first `N` words are less than `word`, as bits.
-///
-/// # Safety
-/// These words are readable.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-#[inline(always)]
-unsafe fn less<const N: usize>(words: *const u32, word: u32) -> u32 {
-    // SAFETY: this function's contract.
-    let words = unsafe { core::slice::from_raw_parts(words, N) };
-    let words = words.iter().enumerate();
-    words.map(|(i, other)| u32::from(*other < word) << i).sum()
 }

@@ -24,12 +24,9 @@ impl<L: Lanes> Work for Words<L> {
         of.gathers();
         of.records();
         of.addresses();
-        of.table_of_256();
-        of.ranks();
         of.lists();
         of.ranks_of_u16();
         of.chosen();
-        of.each_item();
         L::COUNT
     }
 }
@@ -80,9 +77,6 @@ impl<L: Lanes> Of<L> {
         let high = |n: u32, m: u32| ((u64::from(n) * u64::from(m)) >> 32) as u32;
         assert_eq!(self.lanes(l.mul_high(a, b)), self.each(|n| high(n, B)));
         assert_eq!(self.lanes(l.mul_high(a, a)), self.each(|n| high(n, n)));
-        let table: [u32; 32] = core::array::from_fn(|i| B.rotate_left(i as u32));
-        let looked_up = l.look_up(&table, l.and(a, l.splat(31)));
-        assert_eq!(self.lanes(looked_up), self.each(|n| B.rotate_left(n & 31)));
         assert_eq!(self.lanes(l.and(a, b)), self.each(|n| n & B));
         assert_eq!(self.lanes(l.or(a, b)), self.each(|n| n | B));
         assert_eq!(self.lanes(l.without(a, b)), self.each(|n| n & !B));
@@ -226,48 +220,6 @@ impl<L: Lanes> Of<L> {
         assert!(out[..L::COUNT].iter().copied().eq(hops));
     }
 
-    #[inline(always)]
-    fn table_of_256(&self) {
-        let l = self.l;
-        let table = core::array::from_fn(|index| (index as u16).wrapping_mul(0x4321) | 1);
-        // All indices: two vectors at a time, the second counting down from 255.
-        for first in (0..256).step_by(L::COUNT) {
-            let up: Vec<u32> = (first..).take(L::COUNT).collect();
-            let down: Vec<u32> = up.iter().map(|index| 255 - index).collect();
-            // SAFETY: `up` and `down` have one index per lane.
-            let indices = [&up, &down].map(|indices| unsafe { l.load(indices.as_ptr().cast()) });
-            let entries = l.look_up_u16(&table, indices).map(|entries| self.lanes(entries));
-            let expected = |indices: &[u32]| -> Vec<u32> {
-                indices.iter().map(|index| table[*index as usize].into()).collect()
-            };
-            assert_eq!(entries, [expected(&up), expected(&down)]);
-        }
-    }
-
-    /// Ranks of words around every word of a line, and at both ends of the numbers.
-    #[inline(always)]
-    fn ranks(&self) {
-        #[repr(align(64))]
-        struct Line([u32; 16]);
-        let mut sorted: [u32; 16] = core::array::from_fn(|i| (i as u32 * 0x1000_0001) ^ 0x7fff);
-        sorted[14..].fill(u32::MAX);
-        for line in [Line(sorted), Line([0; 16]), Line([u32::MAX; 16])] {
-            let at = line.0.as_ptr();
-            let around = line.0.iter().flat_map(|word| {
-                [word.wrapping_sub(1), *word, word.wrapping_add(1), word ^ 0x8000_0000]
-            });
-            for word in around {
-                let expected = |n: usize| line.0[..n].iter().filter(|it| **it < word).count();
-                // SAFETY: `at` begins an aligned line of 16 words.
-                assert_eq!(unsafe { self.l.rank::<15>(at, word) }, expected(15) as u32);
-                // SAFETY: `at` begins an aligned line of 16 words.
-                assert_eq!(unsafe { self.l.rank::<12>(at, word) }, expected(12) as u32);
-                // SAFETY: `at` begins an aligned line of 16 words.
-                assert_eq!(unsafe { self.l.rank::<7>(at, word) }, expected(7) as u32);
-            }
-        }
-    }
-
     /// Lists of each size at each place in two lines, among words of any value.
     #[inline(always)]
     fn lists(&self) {
@@ -322,28 +274,6 @@ impl<L: Lanes> Of<L> {
                 assert_eq!(unsafe { self.l.rank_u16::<10>(at, number) }, expected(10) as u32);
             }
         }
-    }
-
-    /// Items of each size by number.
-    #[inline(always)]
-    fn each_item(&self) {
-        let bytes: Vec<u8> = (0..64).map(|i: u8| i.wrapping_mul(83)).collect();
-        let numbers: Vec<u32> = (0..L::COUNT as u32).map(|lane| (7 * lane + 3) % 16).collect();
-        let at = numbers.as_ptr();
-        let expected = |size: usize| -> Vec<u32> {
-            let item = |number: &u32| &bytes[size * *number as usize..][..size];
-            let value = |item: &[u8]| item.iter().rev().fold(0, |a, b| a << 8 | u32::from(*b));
-            numbers.iter().map(|number| value(item(number))).collect()
-        };
-        let words: Vec<u32> =
-            bytes.as_chunks().0.iter().map(|bytes| u32::from_ne_bytes(*bytes)).collect();
-        let base = words.as_ptr().cast();
-        // SAFETY: the numbers are below 16, and there are 64 aligned bytes.
-        assert_eq!(self.l.lanes(&unsafe { self.l.load_each::<1>(base, at) }), expected(1));
-        // SAFETY: as for bytes.
-        assert_eq!(self.l.lanes(&unsafe { self.l.load_each::<2>(base, at) }), expected(2));
-        // SAFETY: as for bytes.
-        assert_eq!(self.l.lanes(&unsafe { self.l.load_each::<4>(base, at) }), expected(4));
     }
 
     #[inline(always)]

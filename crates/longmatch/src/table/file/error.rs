@@ -47,7 +47,7 @@ pub enum FileErrorKind {
     },
     /// The file does not begin with the magic bytes of a longmatch table.
     NotLongmatch,
-    /// The file has a version of the format that this program does not know.
+    /// The file has another version of the format than the one that this program reads.
     Version {
         /// The file's version.
         found: u32,
@@ -71,7 +71,7 @@ pub enum FileErrorKind {
         /// The contradiction.
         what: String,
     },
-    /// Files cannot hold structures of this engine or form, or this program does not know it.
+    /// Files cannot hold structures of this engine, or this program does not know it.
     NoImage {
         /// The engine with its form.
         engine: String,
@@ -156,10 +156,15 @@ impl fmt::Display for FileError {
                 "the file does not begin with the magic bytes of a longmatch table; compile one with \
                  `longmatch compile` or `FileSpec`",
             ),
+            FileErrorKind::Version { found } if *found < VERSION => write!(
+                f,
+                "the file has version {found} of the format, which is older than version {VERSION}, \
+                 the only one that this program reads; compile it again (`longmatch compile`)"
+            ),
             FileErrorKind::Version { found } => write!(
                 f,
                 "version {found} of the format is unknown: this program knows version {VERSION}; \
-                 compile the file again, or use the program's newer version"
+                 use the program's newer version, or compile the file again with this one"
             ),
             FileErrorKind::Truncated { expected, found } => {
                 write!(f, "truncated: {found} bytes of {expected}; copy or compile the file again")
@@ -171,7 +176,7 @@ impl fmt::Display for FileError {
                 write!(f, "damaged: {section}: {what}; copy or compile the file again")
             }
             FileErrorKind::NoImage { engine } => {
-                write!(f, "a file cannot hold engine '{engine}'; use {WITH_IMAGES}")
+                write!(f, "a file cannot hold engine '{engine}'; use '{WITH_IMAGES}'")
             }
             FileErrorKind::Compile(error) => error.fmt(f),
             FileErrorKind::Limit { what, limit } => {

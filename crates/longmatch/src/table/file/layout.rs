@@ -14,7 +14,7 @@ use super::error::{FileError, FileErrorKind};
 /// ends of lines, the end of a file in DOS.
 pub(super) const MAGIC: [u8; 8] = *b"\x89LMT\r\n\x1a\n";
 /// The version that this program writes, and the only one that it reads.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 /// Bytes of the header.
 pub(super) const HEADER: usize = 64;
 /// Bytes of an entry of the table of sections.

@@ -14,7 +14,7 @@ use crate::table::{Answers, PrefixData};
 /// How prefix data are compiled to a file.
 ///
 /// By default ids stand for routes, so that lookups return the matched prefix, and the engine is
-/// Folio in its default form of each family.
+/// Folio.
 ///
 /// ```
 /// use longmatch::Answers;
@@ -87,7 +87,7 @@ impl FileSpec {
     /// use longmatch::file::FileSpec;
     /// use longmatch::table::PrefixData;
     /// let refused = FileSpec::default().engine(EngineKind::Linear).to_bytes(&PrefixData::default());
-    /// assert!(refused.unwrap_err().to_string().contains("use 'folio:identity'"));
+    /// assert!(refused.unwrap_err().to_string().contains("use 'folio'"));
     /// ```
     #[must_use]
     pub fn engine(self, engine: impl Into<EngineSpec>) -> Self {
@@ -127,7 +127,10 @@ impl FileSpec {
         Self { ipv6: engine.into(), ..self }
     }
 
-    /// Compiles data to the bytes of a file. Equal data and specs give equal bytes on every machine.
+    /// Compiles data to the bytes of a file.
+    ///
+    /// Equal data and specs give equal bytes on CPUs with equal caches, to which Folio of IPv4 fits its
+    /// plan; with all of its options given, on every machine.
     ///
     /// ```
     /// use longmatch::file::{FileSpec, FileTable};

@@ -87,7 +87,8 @@ impl<T: Plain> Array<T> {
 
     fn observed(&self, i: usize) -> Option<&Observed> {
         // SAFETY: items are added before readers start.
-        unsafe { &*self.observed.get() }.get(&i)
+        let observed = unsafe { &*self.observed.get() };
+        if observed.is_empty() { None } else { observed.get(&i) }
     }
 }
 
@@ -126,6 +127,7 @@ pub trait Readable<T: Plain>: Send + Sync + fmt::Debug {
     }
 }
 
+#[derive(Debug)]
 pub struct Items<'a, T: Plain, M = LiveMemory> {
     array: &'a Array<T>,
     kind: PhantomData<M>,
@@ -270,13 +272,28 @@ impl<T: Plain> Owner<T> {
     }
 }
 
-impl Owner<u32> {
-    pub fn publish(&mut self, i: usize, item: u32) {
-        if let Some(observed) = self.0.observed(i) {
-            published::publish(&observed.word, item);
+impl<T: Plain> Owner<T> {
+    pub fn publish(&mut self, i: usize, item: T) {
+        match self.0.observed(i) {
+            Some(observed) => published::publish(&observed.word, item.into()),
+            None => self.0.bytes.store(0, Relaxed),
         }
         self.0.set(i, item);
     }
+}
+
+impl Owner<u8> {
+    pub fn publish_number<I: Plain>(&mut self, at: usize, new: I) {
+        self.0.bytes.store(0, Relaxed);
+        for (i, byte) in (at..).zip(bytes_of(&[new])) {
+            self.0.set(i, *byte);
+        }
+    }
+}
+
+pub(crate) fn bytes_of<T: Plain>(items: &[T]) -> &[u8] {
+    // SAFETY: `u8`, `u16` and `u32` have no padding.
+    unsafe { core::slice::from_raw_parts(items.as_ptr().cast(), size_of_val(items)) }
 }
 
 impl<T: Plain> Deref for Owner<T> {

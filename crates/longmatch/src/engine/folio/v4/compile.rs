@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::super::NAME;
-use super::super::compile::{Admit, admit_plan};
+use super::super::admit::{Admit, admit_plan};
 use super::super::pieces::{Array, Full, Pieces, fill_codes, frozen};
 use super::super::survey::Start;
 use super::blocks::{Block, Copies, Form, Ranges, Shaper};
@@ -113,7 +113,7 @@ fn upper_bound(shaper: &Shaper<'_>, ranges: &Ranges) -> u64 {
 
 /// The error of an option with an impossible value.
 fn refused(key: &str, value: u8) -> CompileError {
-    let option = Variant::new().numbers(key, [value]).finish();
+    let option = Variant::new().value(key, value).finish();
     OptionError { engine: NAME, option, expected: EXPECTED }.into()
 }
 

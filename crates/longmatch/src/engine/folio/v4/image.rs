@@ -18,7 +18,7 @@ const CODES: [u8; 3] = *b"cod";
 const SINGLES: [Single; 3] = [Single::Plain, Single::Branches, Single::Flat];
 
 impl Image for Folio4 {
-    const FORM: &'static str = "folio:v4";
+    const FORM: &'static str = "folio";
 
     fn arrays(&self) -> Vec<ImageArray<'_>> {
         let Self { root, words, codes, fixed, plan, .. } = self;

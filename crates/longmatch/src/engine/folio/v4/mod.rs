@@ -20,7 +20,7 @@ mod update;
 
 pub use layout::Folio4;
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -28,19 +28,16 @@ use self::batch::InPlace;
 use self::compile::compile;
 use self::layout::{Extent, MAX_ROOT, MIN_ROOT, Single};
 use super::NAME;
-use super::compile::Admit;
+use super::admit::Admit;
 use crate::engine::kit::{
-    Built, CompileError, Corrupt, Engine, EngineVisitor, Keys, LiveEngine, Lookup, OptionError,
-    Options, Request, Structure, Variant, answers_for, capacity_for,
+    Built, CompileError, Corrupt, Engine, EngineVisitor, Keys, LiveEngine, Lookup, Request,
+    Structure, Variant, answers_for, capacity_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
 use crate::net::{Ipv4, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 use crate::simd::lanes::{Lanes, Portable};
-
-/// Option that selects this form of a table.
-pub(super) const OPTION: &str = "v4";
 
 /// Compile-time choices. By default the table and the CPU decide.
 ///
@@ -49,7 +46,7 @@ pub(super) const OPTION: &str = "v4";
 /// use longmatch::{Engine, Rib, Structure};
 /// let config = Config { root_bits: Some(16), ..Config::default() };
 /// let folio = Folio4::compile(&Rib::new(), &config)?;
-/// assert!(folio.variant().starts_with("v4:codes=8:s=16"));
+/// assert!(folio.variant().starts_with("codes=8:s=16"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -68,15 +65,35 @@ pub struct Config {
     pub ahead: Option<bool>,
 }
 
+impl Config {
+    /// The options that choose the same, as keys and values.
+    pub(crate) fn options(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let worth = |bytes: u32| match bytes {
+            plan::NONE.. => String::from("none"),
+            bytes => bytes.to_string(),
+        };
+        let yes = |it: bool| String::from(if it { "yes" } else { "no" });
+        let options = [
+            ("codes", self.code_bytes.map(|bytes| (8 * bytes).to_string())),
+            ("s", self.root_bits.map(|bits| bits.to_string())),
+            ("lists", self.lists.map(worth)),
+            ("entries", self.entries.map(worth)),
+            ("flat", self.flat.map(yes)),
+            ("ahead", self.ahead.map(yes)),
+        ];
+        options.into_iter().filter_map(|(key, value)| Some((key, value?)))
+    }
+}
+
 const EXPECTED: &str = "codes=8, 16, 24 or 32, s= and 8 to 22, lists= and entries= and a number of \
      bytes or 'none', flat=yes or no, ahead=yes or no";
 
 /// Builds the form. Takes the options of its configuration.
 pub(super) fn build<V: EngineVisitor<Ipv4>>(
     request: &Request<'_, Ipv4>,
-    mut options: Options<'_>,
     visitor: V,
 ) -> Built<Ipv4, V> {
+    let mut options = request.parse(EXPECTED);
     let codes = options.value("codes", |bits| {
         [(1, "8"), (2, "16"), (3, "24"), (4, "32")].iter().find(|it| it.1 == bits).map(|it| it.0)
     });
@@ -97,7 +114,7 @@ pub(super) fn build<V: EngineVisitor<Ipv4>>(
         flat: options.value("flat", yes),
         ahead: options.value("ahead", yes),
     };
-    options.finish().map_err(|error| OptionError { expected: EXPECTED, ..error })?;
+    options.finish()?;
     let admit: Admit<'_> = &|bytes| request.admit(|| bytes);
     Ok(visitor.visit(compile(request.rib, &config, admit)?))
 }
@@ -163,20 +180,16 @@ impl<M: Memory> Structure<Ipv4> for Folio4<M> {
     }
 
     fn variant(&self) -> String {
-        let worth = |worth: u32| match worth {
-            plan::NONE => String::from("none"),
-            bytes => alloc::format!("{bytes}"),
+        let config = Config {
+            code_bytes: Some(self.fixed.code_bytes),
+            root_bits: Some(self.fixed.root_bits()),
+            lists: Some(self.plan.lists),
+            entries: Some(self.plan.entries),
+            flat: Some(self.fixed.single == Single::Flat),
+            ahead: Some(self.fixed.ahead),
         };
-        let yes = |it: bool| if it { "yes" } else { "no" };
-        Variant::new()
-            .option(OPTION)
-            .value("codes", 8 * self.fixed.code_bytes)
-            .value("s", self.fixed.root_bits())
-            .value("lists", worth(self.plan.lists))
-            .value("entries", worth(self.plan.entries))
-            .value("flat", yes(self.fixed.single == Single::Flat))
-            .value("ahead", yes(self.fixed.ahead))
-            .finish()
+        let variant = Variant::new();
+        config.options().fold(variant, |variant, (key, value)| variant.value(key, value)).finish()
     }
 }
 

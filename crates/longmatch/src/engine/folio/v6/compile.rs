@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::super::NAME;
-use super::super::compile::{Admit, admit_plan};
+use super::super::admit::{Admit, admit_plan};
 use super::super::pieces::{Array, Full, Pieces, frozen};
 use super::super::survey::{self, Start};
 use super::codes::Codes;

@@ -9,7 +9,7 @@ use crate::engine::kit::image::{DamagedImage, Image, ImageArray, LentArrays};
 use crate::mem::bytes_of;
 
 impl Image for Folio6 {
-    const FORM: &'static str = "folio:v6";
+    const FORM: &'static str = "folio";
 
     fn arrays(&self) -> Vec<ImageArray<'_>> {
         let Fixed { base, shift, last, steps, log2, is_list } = self.fixed;

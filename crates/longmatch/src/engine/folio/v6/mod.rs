@@ -26,19 +26,16 @@ use self::codes::{FORMS, Form};
 use self::layout::{MAX_STEPS, Slices};
 use self::plan::Costs;
 use super::NAME;
-use super::compile::Admit;
+use super::admit::Admit;
 use crate::engine::kit::{
     Built, CompileError, Corrupt, Engine, EngineVisitor, Keys, LiveEngine, Lookup, OptionError,
-    Options, Request, Structure, Variant, capacity_for,
+    Request, Structure, Variant, capacity_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
 use crate::net::{Ipv6, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 use crate::simd::lanes::{Lanes, Portable};
-
-/// Option that selects this form of a table.
-pub(super) const OPTION: &str = "v6";
 
 /// Compile-time choices. By default the table decides.
 ///
@@ -47,7 +44,7 @@ pub(super) const OPTION: &str = "v6";
 /// use longmatch::{Engine, Rib, Structure};
 /// let config = Config { codes: Some("16"), steps: Some(2), leaves: Some("lines") };
 /// let folio = Folio6::compile(&Rib::new(), &config)?;
-/// assert_eq!(Structure::variant(&folio), "v6:codes=16:steps=2:leaves=lines");
+/// assert_eq!(Structure::variant(&folio), "codes=16:steps=2:leaves=lines");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -141,7 +138,7 @@ impl<M: Memory> Structure<Ipv6> for Folio6<M> {
 
     fn variant(&self) -> String {
         let form = Form::of(self.fixed.log2, self.fixed.is_list).map_or("", |form| form.name);
-        let variant = Variant::new().option(OPTION).value("codes", form);
+        let variant = Variant::new().value("codes", form);
         let variant = variant.value("steps", self.fixed.steps);
         match self.leaves {
             "" => variant.finish(),
@@ -185,15 +182,15 @@ impl Engine<Ipv6> for Folio6 {
 /// Builds the form with the codes and steps that suit the table best, or those of the options.
 pub(super) fn build<V: EngineVisitor<Ipv6>>(
     request: &Request<'_, Ipv6>,
-    mut options: Options<'_>,
     visitor: V,
 ) -> Built<Ipv6, V> {
+    let mut options = request.parse(EXPECTED);
     let names = FORMS.map(|form| form.name);
     let codes = options.value("codes", |name| names.into_iter().find(|known| *known == name));
     let steps = options.number("steps", 1..=MAX_STEPS);
     let plans = Costs::ALL.map(|(name, _)| name);
     let leaves = options.value("leaves", |name| plans.into_iter().find(|known| *known == name));
-    options.finish().map_err(|error| OptionError { expected: EXPECTED, ..error })?;
+    options.finish()?;
     let config = Config { codes, steps, leaves };
     let admit: Admit<'_> = &|bytes| request.admit(|| bytes);
     Ok(visitor.visit(compile::compile(request.rib, &config, admit)?))

@@ -2,10 +2,10 @@
 
 use core::hint::select_unpredictable;
 
-use super::super::super::batch::front::{self, HOST, NETWORK, PAIRS};
 use super::super::layout::{CODES, Entry, LINE, MINI, PAGE, RUN, View, word};
 use super::super::lookup;
 use super::Group;
+use super::front::{self, HOST, NETWORK, PAIRS};
 use super::kernel::{POSITIONS, Rounds, root, rounds};
 use crate::engine::kit::{KeyLayout, Keys};
 use crate::mem::LiveMemory;
@@ -84,9 +84,9 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Flight<'a, L, N, S> {
         let l = self.lanes;
         let mut count = 0;
         for (v, out) in out.chunks_exact_mut(L::COUNT).enumerate() {
-            front::prefetch_keys::<L, Ipv6>(from, v);
+            front::prefetch_keys::<L>(from, v);
             // SAFETY: vector `v` is one of those that the caller promises.
-            let words = unsafe { front::half::<L, Ipv6, IN>(l, from, v, 0) };
+            let words = unsafe { front::upper::<L, IN>(l, from, v) };
             let entry = l.in_order(root(l, *self.table, words));
             l.answer(entry, out);
             // SAFETY: the slice has a vector's words.

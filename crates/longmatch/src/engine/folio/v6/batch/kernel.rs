@@ -1,7 +1,6 @@
 //! The kernel in vectors: the root; the addresses that it does not answer, one after the other, through
 //! pages, codes and minis; then lists of addresses.
 
-use super::super::super::batch::front::{self, HOST, NETWORK, PAIRS};
 use super::super::layout::{
     CODES, Entry, FORK, LINE, LOWER, MAX_NEXT_HOP, MINI, PAGE, PLACE, RUN, View, home,
     word as half_of_addr,
@@ -9,6 +8,7 @@ use super::super::layout::{
 use super::super::leaf::{LINE_WORDS, MINI_WORDS, all_ones};
 use super::super::lookup::{self, Place, Step};
 use super::Group;
+use super::front::{self, HOST, NETWORK, PAIRS};
 use crate::engine::kit::{KeyLayout, Keys};
 use crate::mem::LiveMemory;
 use crate::net::{Ipv6, NextHopId};
@@ -123,9 +123,6 @@ impl<L: Lanes, const N: usize, const S: usize> Group for Kernel<'_, L, N, S> {
 }
 
 impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
-    /// Vectors in a block.
-    const VECTORS: usize = 4;
-
     #[inline(always)]
     pub fn new(
         lanes: L,
@@ -150,9 +147,9 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
         let l = self.lanes;
         let mut count = 0;
         for (v, out) in out.chunks_exact_mut(L::COUNT).enumerate() {
-            front::prefetch_keys::<L, Ipv6>(from, v);
+            front::prefetch_keys::<L>(from, v);
             // SAFETY: vector `v` is one of those that the caller promises.
-            let words = unsafe { front::half::<L, Ipv6, IN>(l, from, v, 0) };
+            let words = unsafe { front::upper::<L, IN>(l, from, v) };
             let entry = l.in_order(root(l, *self.table, words));
             l.answer(entry, out);
             // The top bits of an answer are zero.

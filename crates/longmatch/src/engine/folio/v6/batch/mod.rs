@@ -9,6 +9,7 @@
 //! Without vectors all steps are loops of independent loads.
 
 mod flight;
+mod front;
 mod kernel;
 
 use self::flight::Flight;

@@ -44,9 +44,9 @@ fn lengths_and_parameters() {
         |it| it.lines = resized(&it.lines, it.lines.len() / 2),
         |it| it.hops = resized(&it.hops, 256),
     ];
-    let config = Config { leaves: Some("lines"), ..Config::default() };
+    let config = Config { leaves: Some("codes"), ..Config::default() };
     let good = Folio6::compile(&rib, &config).unwrap();
-    for kind in [Kind::Codes, Kind::Line, Kind::Run, Kind::Page] {
+    for kind in [Kind::Codes, Kind::Run, Kind::Page] {
         let entries = good.root.iter().chain(good.pages.iter());
         assert!(entries.into_iter().any(|entry| Entry(*entry).kind() == kind), "{kind:?}");
     }

@@ -145,5 +145,5 @@ fn variants_are_options() {
         let again = built(&alloc::format!("folio:{variant}"), &rib).unwrap();
         assert_eq!(again.variant(), variant);
     }
-    assert!(built::<Ipv6>("folio:v6:steps=4", &Rib::new()).is_err());
+    assert!(built::<Ipv6>("folio:steps=4", &Rib::new()).is_err());
 }
