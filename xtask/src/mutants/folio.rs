@@ -30,7 +30,8 @@ pub const MUTANTS: &[Mutant] = &[
         name: "replaced pages are freed at once",
         file: UPDATE,
         find: "self.retire_list.push(piece, piece.units() * unit);",
-        replace: "if piece.kind == CODES { self.codes.free(piece) } else { self.words.free(piece) };
+        replace:
+            "if piece.kind == CODES { self.codes.free(piece) } else { self.words.free(piece) };
         let _ = unit;",
         tests: Loom,
     },
