@@ -51,8 +51,8 @@ struct Array<T> {
     items: UnsafeCell<Vec<T>>,
     len: AtomicUsize,
     observed: UnsafeCell<HashMap<usize, Observed>>,
-    /// Stored before each write and loaded before each plain read, so that the checker switches
-    /// threads there.
+    /// Counts writes and plain reads, so that the checker switches threads there. To count reads the
+    /// latest value, so that the checker need not try older ones, which a plain load may return.
     bytes: AtomicU32,
 }
 
@@ -147,7 +147,7 @@ impl<'a, T: Plain, M: Memory> Items<'a, T, M> {
     }
 
     pub fn as_ptr(self) -> *const T {
-        self.array.bytes.load(Relaxed);
+        self.array.bytes.fetch_add(1, Relaxed);
         // SAFETY: no reference exists (see `Array`).
         unsafe { (*self.array.items.get()).as_ptr() }
     }
@@ -261,7 +261,7 @@ impl<T: Plain> Owner<T> {
     /// # Safety
     /// As in the library; the checker tests it.
     pub unsafe fn write(&mut self, at: usize, items: &[T]) {
-        self.0.bytes.store(0, Relaxed);
+        _ = self.0.bytes.fetch_add(1, Relaxed);
         for (i, item) in (at..).zip(items) {
             self.0.set(i, *item);
             if let Some(observed) = self.0.observed(i) {
@@ -276,7 +276,7 @@ impl<T: Plain> Owner<T> {
     pub fn publish(&mut self, i: usize, item: T) {
         match self.0.observed(i) {
             Some(observed) => published::publish(&observed.word, item.into()),
-            None => self.0.bytes.store(0, Relaxed),
+            None => _ = self.0.bytes.fetch_add(1, Relaxed),
         }
         self.0.set(i, item);
     }
@@ -284,7 +284,7 @@ impl<T: Plain> Owner<T> {
 
 impl Owner<u8> {
     pub fn publish_number<I: Plain>(&mut self, at: usize, new: I) {
-        self.0.bytes.store(0, Relaxed);
+        _ = self.0.bytes.fetch_add(1, Relaxed);
         for (i, byte) in (at..).zip(bytes_of(&[new])) {
             self.0.set(i, *byte);
         }
