@@ -13,9 +13,9 @@ pub struct EngineArgs {
     /// Engines, separated by commas: 'all', 'name' or 'name:option:option'
     ///
     /// Default: all engines except the oracle, which scans the table at each lookup.
-    /// 'auto' is 'folio', unless a limit on memory refuses it ('auto:memory=4M'): then it is the
-    /// smallest engine that fits. 'auto:try=50ms' measures three engines and takes the fastest, with
-    /// ':use=one' one address at a time. 'all' does not include 'auto'.
+    /// 'auto' is 'folio', unless a limit on memory refuses it ('auto:memory=4M'): then it is
+    /// the smallest engine that fits. 'auto:try=50ms' measures three engines and takes the
+    /// fastest, with ':use=one' one address at a time. 'all' does not include 'auto'.
     /// 'none', for 'longmatch stat' only, compiles no engine.
     #[arg(
         short = 'e',
