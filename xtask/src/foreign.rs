@@ -63,9 +63,8 @@ const QUICK: [&str; 2] = ["LONGMATCH_QUICK", "LONGMATCH_FEW_ENGINES"];
 
 /// Parts of the names of tests that take seconds here, but minutes in an emulator. `suite` and `keys` test the same
 /// engines.
-const SLOW: [&str; 13] = [
-    "engine::auto::tests::bytes_are_about_as_predicted",
-    "engine::auto::tests::caps_on_memory_hold",
+const SLOW: [&str; 12] = [
+    "engine::auto::tests::limits_on_memory_hold",
     "engine::dir24_8::tests::",
     "engine::dxr::tests::changes::accounts_are_exact",
     "engine::dxr::tests::edges_of_the_address",

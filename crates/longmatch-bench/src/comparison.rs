@@ -388,7 +388,7 @@ mod tests {
     #[test]
     fn choices_are_compared_with_the_best() {
         let rib = table6();
-        for order in [["auto", "folio", "auto:use=one"], ["radix", "auto", "auto:memory=1K"]] {
+        for order in [["auto", "folio", "auto:try=1ms"], ["radix", "auto", "auto:memory=1K"]] {
             let mut comparison = Comparison::<Ipv6>::new(&rib);
             let added = order.map(|spec| comparison.add(&spec.parse().unwrap()).is_ok());
             let choices: Vec<_> =
@@ -396,8 +396,7 @@ mod tests {
             let by_auto = order.iter().zip(added).filter(|(it, ok)| it.starts_with("auto") && *ok);
             assert_eq!(choices.len(), by_auto.count(), "{choices:?}");
             for (choice, title) in &choices {
-                let predicted = &choice.choice.prediction;
-                assert!(title.starts_with(predicted.spec.kind.name()) && predicted.cycles > 0.0);
+                assert!(title.starts_with(choice.choice.spec.kind.name()), "{title}");
             }
             let mut titles: Vec<_> =
                 comparison.engines.iter().map(EngineUnderTest::title).collect();

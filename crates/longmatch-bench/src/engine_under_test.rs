@@ -51,8 +51,7 @@ pub(crate) fn compile<F: TrafficFamily>(
     if spec.kind != EngineKind::Auto {
         return F::build(spec, rib, timer);
     }
-    let goal = AutoGoal::parse(&spec.options)?;
-    let (choice, engine) = auto::compile(rib, &goal, timer)?;
+    let (choice, engine) = auto::compile(rib, &AutoGoal::of(spec)?, timer)?;
     let choices = vec![AutoChoice { spec: spec.to_string(), choice, best: None }];
     Ok(EngineUnderTest { choices, named: false, ..engine })
 }

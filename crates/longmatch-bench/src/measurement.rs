@@ -109,10 +109,10 @@ impl Measurement {
 mod tests {
     use super::*;
     use longmatch::EngineKind;
-    use longmatch::engine::auto::Prediction;
 
     fn measured() -> Measurement {
-        let prediction = Prediction { spec: EngineKind::Poptrie.into(), cycles: 3.5, bytes: 4 };
+        let spec = EngineKind::Poptrie.into();
+        let choice = Choice { spec, bytes: 4, refusal: None, tried: Vec::new() };
         Measurement {
             engine: "poptrie".into(),
             variant: "s=16".into(),
@@ -128,8 +128,8 @@ mod tests {
             mismatches: 0,
             roofline_ratio: Some(2.0),
             auto: vec![AutoChoice {
-                spec: "auto:use=one".into(),
-                choice: Choice { prediction, tried: Vec::new() },
+                spec: "auto:memory=1M".into(),
+                choice,
                 best: Some((0.75, "dxr".into())),
             }],
         }
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn measurements_have_values() {
-        let (auto, chosen) = ("auto:use=one", "poptrie:s=16");
+        let (auto, chosen) = ("auto:memory=1M", "poptrie:s=16");
         let values = measured().values();
         assert_eq!(
             shown(&values),

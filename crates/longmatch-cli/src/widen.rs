@@ -41,7 +41,7 @@ impl Failure for CompileError {
                 format!("the table needs more than {} {what}: {OTHER}", thousands(*limit))
             }
             Self::Memory { limit, smallest, bytes } => format!(
-                "no engine holds the table in {}; the smallest, {smallest}, takes about {}: raise \
+                "no engine holds the table in {}; the smallest, {smallest}, may take {}: raise \
                  memory= of --engine auto, or --memory",
                 output::bytes(*limit),
                 output::bytes(*bytes),

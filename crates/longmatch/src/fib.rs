@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
+use crate::engine::auto::{self, AutoGoal, Choice};
 use crate::engine::{Checked, Compiled, EngineSpec, Engines};
 use crate::engine::{CompileError, Corrupt, Engine, Keys, LiveEngine, Lookup, Structure};
 use crate::mem::MemoryUsage;
@@ -63,6 +64,24 @@ impl<F: Engines> Fib<F> {
     /// of the engine's limits.
     pub fn compile(rib: &Rib<F>, engine: impl Into<EngineSpec>) -> Result<Self, CompileError> {
         Ok(Self { engine: F::build_shared(&engine.into(), rib)?, family: PhantomData })
+    }
+
+    /// Compiles a table with the engine that [`EngineKind::Auto`](crate::EngineKind::Auto) chooses,
+    /// and says why.
+    ///
+    /// ```
+    /// use longmatch::engine::auto::AutoGoal;
+    /// use longmatch::{Fib, Ipv4, Rib};
+    /// let (choice, fib) = Fib::choose(&Rib::<Ipv4>::new(), &AutoGoal::default())?;
+    /// assert_eq!((choice.spec.kind.name(), choice.refusal), (fib.name(), None));
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`auto::compile`].
+    pub fn choose(rib: &Rib<F>, goal: &AutoGoal) -> Result<(Choice, Self), CompileError> {
+        let (choice, engine) = auto::compile_boxed(rib, goal)?;
+        Ok((choice, Self { engine: Arc::from(engine), family: PhantomData }))
     }
 }
 

@@ -23,7 +23,7 @@
 //! |---|---|
 //! | prefixes of both families to values of your own | [`Table`], then [`Table::freeze`]; [`table`] has its iterators |
 //! | one family, next hops as numbers, any engine | [`Rib`] and [`Fib`] |
-//! | the engine that suits the table best, or with little memory | [`EngineKind::Auto`], [`engine::auto`] |
+//! | the engine for nearly every table, or one for little memory | [`EngineKind::Auto`], [`engine::auto`] |
 //! | one engine, no indirection | [`engine::folio::v4::Folio4`], [`engine::folio::v6::Folio6`] and their neighbours, through [`Engine`] and [`Lookup`] |
 //! | many addresses at once | `lookup_batch` of any of these |
 //! | the matched prefix from a compiled table, also in batches | [`Answers::Routes`] |
@@ -137,8 +137,8 @@
 //! | [`radix`](engine::radix) | the binary trees that the papers compare with | compiled again |
 //! | [`linear`](engine::linear) | every route: the oracle of the tests | compiled again |
 //!
-//! [`EngineKind::Auto`] chooses among them by a model of the cost of each for the table, the CPU and
-//! the use; prefer it until a measurement says otherwise. An [`EngineSpec`] names an engine with
+//! [`EngineKind::Auto`] is Folio, unless a memory limit refuses it; then the smallest engine that fits.
+//! Prefer it until a measurement says otherwise. An [`EngineSpec`] names an engine with
 //! options, such as `poptrie:s=16` or `auto:memory=4M`. All engines give the same answers.
 //!
 //! # What to compile with

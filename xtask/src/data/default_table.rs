@@ -12,7 +12,7 @@ use longmatch::table::{Cell, PrefixData};
 
 use super::build::{compress, settle, sha256};
 use super::{Mode, default_rules, fetch};
-use crate::Outcome;
+use crate::report::Outcome;
 use crate::workspace::root;
 
 /// The source, a package of npm.

@@ -13,8 +13,9 @@ pub struct EngineArgs {
     /// Engines, separated by commas: 'all', 'name' or 'name:option:option'
     ///
     /// Default: all engines except the oracle, which scans the table at each lookup.
-    /// 'auto' chooses the engine that suits the table and the CPU best: 'auto', 'auto:use=one',
-    /// 'auto:memory=4M', 'auto:traffic=few', 'auto:try=50ms'. 'all' does not include 'auto'.
+    /// 'auto' is 'folio', unless a limit on memory refuses it ('auto:memory=4M'): then it is
+    /// the smallest engine that fits. 'auto:try=50ms' measures three engines and takes the
+    /// fastest, with ':use=one' one address at a time. 'all' does not include 'auto'.
     /// 'none', for 'longmatch stat' only, compiles no engine.
     #[arg(
         short = 'e',
@@ -150,7 +151,7 @@ mod tests {
         assert_eq!(specs("linear").unwrap(), ["linear"]);
         assert!(!all.contains(&"auto".into()));
         assert_eq!(specs("all,auto").unwrap().last().unwrap(), "auto");
-        assert!(specs("auto:use=never").is_err() && specs("auto:memory=1").is_ok());
+        assert!(specs("auto:use=one").is_err() && specs("auto:memory=1").is_ok());
     }
 
     #[test]

@@ -2,8 +2,7 @@
 
 use alloc::string::{String, ToString};
 
-use super::auto::{AutoGoal, PlannedCpu};
-use super::kit::cost::{Locality, Usage};
+use super::auto::{AutoGoal, Locality, Usage};
 use super::{Batch, EngineKind, EngineSpec};
 
 /// Collects the options of a spec.
@@ -185,30 +184,27 @@ impl From<super::tree_bitmap::Config> for EngineSpec {
 
 impl From<AutoGoal> for EngineSpec {
     /// ```
-    /// use longmatch::engine::auto::{AutoGoal, Usage};
     /// use longmatch::EngineSpec;
-    /// let spec = EngineSpec::from(AutoGoal { usage: Usage::One, ..Default::default() });
-    /// assert_eq!(spec, "auto:use=one".parse()?);
+    /// use longmatch::engine::auto::{AutoGoal, Trial, Usage};
+    /// let trial = Trial { usage: Usage::One, ..Trial::default() };
+    /// let spec = EngineSpec::from(AutoGoal { memory: None, trial: Some(trial) });
+    /// assert_eq!(spec, "auto:try=50ms:use=one".parse()?);
     /// # Ok::<(), longmatch::UnknownEngine>(())
     /// ```
     fn from(goal: AutoGoal) -> Self {
-        let spec = Spec::new(EngineKind::Auto).flag("use=one", goal.usage == Usage::One);
+        let spec = Spec::new(EngineKind::Auto);
         let spec = goal.memory.into_iter().fold(spec, |spec, bytes| spec.value("memory", bytes));
-        let spec =
-            goal.level.into_iter().fold(spec, |spec, level| spec.value("simd", level.name()));
-        let spec = spec.flag("traffic=few", goal.traffic == Locality::Few);
-        let spec = match goal.cpu {
-            PlannedCpu::Here => spec,
-            PlannedCpu::Uncalibrated => spec.flag("calibrate=off", true),
-            PlannedCpu::Typical(microarch) => spec.value("cpu", microarch.name()),
-        };
-        let trial = goal.trial.map(|time| [time.as_millis().to_string(), "ms".into()].concat());
-        trial.into_iter().fold(spec, |spec, time| spec.value("try", time)).0
+        let Some(trial) = goal.trial else { return spec.0 };
+        let spec = spec.option(Some(alloc::format!("try={}ms", trial.time.as_millis())));
+        let spec = spec.flag("use=one", trial.usage == Usage::One);
+        let spec = spec.flag("traffic=few", trial.traffic == Locality::Few);
+        trial.level.into_iter().fold(spec, |spec, level| spec.value("simd", level.name())).0
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::auto::Trial;
     use super::super::{dir24_8, dxr, folio, poptrie, radix, sail, spider, tree_bitmap};
     use super::*;
     use crate::Fib;
@@ -262,15 +258,15 @@ mod tests {
             assert_eq!(config, spec);
             assert_eq!(variant(config), variant(spec), "{text}");
         }
-        let goal = AutoGoal {
+        let trial = Trial {
+            time: core::time::Duration::from_millis(1500),
             usage: Usage::One,
-            memory: Some(5),
-            level: Some(Level::Portable),
             traffic: Locality::Few,
-            cpu: PlannedCpu::Typical(crate::simd::Microarch::Zen3),
-            trial: cfg!(feature = "std").then_some(core::time::Duration::from_millis(1500)),
+            level: Some(Level::Portable),
         };
-        let EngineSpec { options, .. } = goal.into();
-        assert_eq!(AutoGoal::parse(&options), Ok(goal));
+        let trial = cfg!(feature = "std").then_some(trial);
+        for goal in [AutoGoal { memory: Some(5), trial }, AutoGoal { memory: None, trial: None }] {
+            assert_eq!(AutoGoal::of(&goal.into()), Ok(goal));
+        }
     }
 }

@@ -14,7 +14,7 @@ use crate::rib::Rib;
 const NAME: &str = "linear";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: true, wider: &[], candidates: &[] };
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: true, wider: &[] };
 
 /// Every route; lookups do not rely on the order.
 ///

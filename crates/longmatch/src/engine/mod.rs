@@ -27,7 +27,7 @@
 //!
 //! Engines do not know each other, nor files, threads or user values; they meet in the registry, in
 //! [`auto`], in [`crate::Fib`] and in the one test suite. A new engine is a directory beside the
-//! others and a line in `registry.rs`.
+//! others, a line in `registry.rs` and a place in the order of [`auto`].
 
 pub mod auto;
 mod configs;
@@ -76,7 +76,7 @@ use crate::rib::Rib;
 /// ```
 /// use longmatch::{CompileError, EngineKind, Engines, Fib, Ipv6, Rib};
 ///
-/// /// Bytes of a table of either family, compiled by the engine that suits it.
+/// /// Bytes of a table of either family, compiled by the engine that `auto` chooses.
 /// fn bytes<F: Engines>(rib: &Rib<F>) -> Result<usize, CompileError> {
 ///     Ok(Fib::compile(rib, EngineKind::Auto)?.memory_usage().bytes())
 /// }

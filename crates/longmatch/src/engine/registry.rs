@@ -60,8 +60,8 @@ macro_rules! engines {
                 #[cfg_attr(not($($compiled)*), doc = "Not compiled in.")]
                 $kind,
             )*
-            /// The best engine for the table, the CPU and the use; see [`auto`](super::auto). The
-            /// compiled structure has the chosen engine's name.
+            /// Folio, unless a memory limit refuses it; then the smallest engine that fits: see
+            /// [`auto`](super::auto). The compiled structure has the chosen engine's name.
             Auto,
         }
 

@@ -1,15 +1,15 @@
 //! The microarchitecture and the caches of this CPU.
 //!
-//! The cost model of `auto` plans by them. On x86-64 CPUID states them, elsewhere Linux's sysfs, and
+//! The plans of Folio depend on them. On x86-64 CPUID states them, elsewhere Linux's sysfs, and
 //! where neither is usable conservative constants do. A hypervisor may state anything, so that
 //! [`Caches::plausible`] judges every statement, and nothing but plans depends on it.
+#![cfg_attr(not(feature = "folio"), allow(dead_code))]
 
-/// A group of CPUs for which `auto` has the same constants.
+/// A group of CPUs on which reads cost about the same.
 ///
 /// ```
 /// use longmatch::simd::Microarch;
-/// assert_eq!(Microarch::from_name("zen4"), Some(Microarch::Zen4));
-/// assert!(Microarch::ALL.into_iter().all(|it| Microarch::from_name(it.name()) == Some(it)));
+/// println!("measured on {}", Microarch::here().name());
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -41,7 +41,7 @@ impl Microarch {
         cpuid().map_or(Self::Other, |(microarch, _)| microarch)
     }
 
-    /// The name in `auto:cpu=zen4` and in records.
+    /// The name in records.
     ///
     /// ```
     /// assert_eq!(longmatch::simd::Microarch::IntelServer.name(), "intel");
@@ -54,15 +54,6 @@ impl Microarch {
             Self::IntelServer => "intel",
             Self::Other => "other",
         }
-    }
-
-    /// The group with a name.
-    ///
-    /// ```
-    /// assert_eq!(longmatch::simd::Microarch::from_name("zen1"), None);
-    /// ```
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
     }
 }
 
@@ -117,10 +108,6 @@ impl Design {
 pub(crate) struct Caches {
     pub l1d: u64,
     pub l2: u64,
-    /// 0 where there is none.
-    pub l3: u64,
-    /// Number of logical CPUs that share the L3.
-    pub l3_cpus: u32,
 }
 
 const KIB: u64 = 1 << 10;
@@ -129,33 +116,22 @@ const MIB: u64 = 1 << 20;
 impl Caches {
     /// Smaller than those of nearly every 64-bit CPU, so that no plan relies on a cache that is not
     /// there.
-    const CONSERVATIVE: Self = Self { l1d: 32 * KIB, l2: 512 * KIB, l3: 8 * MIB, l3_cpus: 4 };
+    const CONSERVATIVE: Self = Self { l1d: 32 * KIB, l2: 512 * KIB };
 
     /// Returns the caches if a CPU can have them.
     ///
     /// The limits have a factor of two to four to the CPUs on sale: L1d from 16 to 192 KiB, L2 from
-    /// 256 KiB to 16 MiB, L3 up to 1,152 MiB a socket.
+    /// 256 KiB to 16 MiB.
     fn plausible(self) -> Option<Self> {
-        let l3 = self.l3 == 0 || (self.l2..=2048 * MIB).contains(&self.l3);
         let l1d = (8 * KIB..=512 * KIB).contains(&self.l1d);
         let l2 = (self.l1d.max(128 * KIB)..=64 * MIB).contains(&self.l2);
-        (l1d && l2 && l3 && self.l3_cpus > 0).then_some(self)
-    }
-
-    /// Bytes beyond L1d that a table may count on: the L2, or a share of the L3.
-    ///
-    /// Half of the L3: packets, other tables and the rest of the program take the other half. At
-    /// most 4 MiB for each logical CPU that shares it, which is as much as common server CPUs have:
-    /// a description with more is that of a guest which sees few of the CPUs, while neighbours use
-    /// the cache too.
-    pub fn share(&self) -> u64 {
-        (self.l3 / 2).min(u64::from(self.l3_cpus) * 4 * MIB).max(self.l2)
+        (l1d && l2).then_some(self)
     }
 
     /// Reads the subleaves of CPUID leaf 4 (Intel) or 0x8000_001D (AMD), which have one layout.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     fn of_subleaves(subleaf: impl Fn(u32) -> [u32; 3]) -> Option<Self> {
-        let mut caches = Self { l1d: 0, l2: 0, l3: 0, l3_cpus: 1 };
+        let mut caches = Self { l1d: 0, l2: 0 };
         for [eax, ebx, ecx] in (0..8).map(subleaf) {
             let field = |register: u32, from: u32, bits: u32| register >> from & ((1 << bits) - 1);
             let lines = u64::from(field(ebx, 22, 10) + 1) * (u64::from(ecx) + 1);
@@ -166,10 +142,6 @@ impl Caches {
                 (_, kind) if kind == instructions => {}
                 (1, _) => caches.l1d = lines.saturating_mul(line),
                 (2, _) => caches.l2 = lines.saturating_mul(line),
-                (3, _) => {
-                    caches.l3 = lines.saturating_mul(line);
-                    caches.l3_cpus = field(eax, 14, 12) + 1;
-                }
                 _ => {}
             }
         }
@@ -179,7 +151,7 @@ impl Caches {
     /// Reads what Linux says about the first CPU.
     #[cfg(all(feature = "std", target_os = "linux"))]
     fn of_sysfs() -> Option<Self> {
-        let mut caches = Self { l1d: 0, l2: 0, l3: 0, l3_cpus: 1 };
+        let mut caches = Self { l1d: 0, l2: 0 };
         for index in 0..8 {
             let read = |name: &str| {
                 let path = std::format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{name}");
@@ -191,7 +163,6 @@ impl Caches {
                 (_, "Instruction") => {}
                 ("1", _) => caches.l1d = size,
                 ("2", _) => caches.l2 = size,
-                ("3", _) => (caches.l3, caches.l3_cpus) = (size, cpus(&read("shared_cpu_list")?)?),
                 _ => {}
             }
         }
@@ -202,15 +173,6 @@ impl Caches {
     fn of_sysfs() -> Option<Self> {
         None
     }
-}
-
-/// Counts the CPUs of a list such as `0-3,8-11`.
-#[cfg(all(feature = "std", target_os = "linux"))]
-fn cpus(list: &str) -> Option<u32> {
-    list.split(',').try_fold(0u32, |sum, part| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        sum.checked_add(last.parse::<u32>().ok()?.checked_sub(first.parse().ok()?)?)?.checked_add(1)
-    })
 }
 
 /// A CPU, as far as plans depend on it.
@@ -228,15 +190,14 @@ impl Cpu {
         Self { microarch, caches }
     }
 
-    /// The usual server CPU of a group, for plans that do not depend on this machine.
+    /// The usual server CPU of a group, for tests that do not depend on this machine.
+    #[cfg(test)]
     pub const fn typical(microarch: Microarch) -> Self {
         let caches = match microarch {
-            Microarch::Zen3 => Caches { l1d: 32 * KIB, l2: 512 * KIB, l3: 32 * MIB, l3_cpus: 16 },
-            Microarch::Zen4 => Caches { l1d: 32 * KIB, l2: MIB, l3: 32 * MIB, l3_cpus: 16 },
-            Microarch::Zen5 => Caches { l1d: 48 * KIB, l2: MIB, l3: 32 * MIB, l3_cpus: 16 },
-            Microarch::IntelServer => {
-                Caches { l1d: 48 * KIB, l2: 2 * MIB, l3: 60 * MIB, l3_cpus: 64 }
-            }
+            Microarch::Zen3 => Caches { l1d: 32 * KIB, l2: 512 * KIB },
+            Microarch::Zen4 => Caches { l1d: 32 * KIB, l2: MIB },
+            Microarch::Zen5 => Caches { l1d: 48 * KIB, l2: MIB },
+            Microarch::IntelServer => Caches { l1d: 48 * KIB, l2: 2 * MIB },
             Microarch::Other => Caches::CONSERVATIVE,
         };
         Self { microarch, caches }
@@ -300,7 +261,7 @@ mod tests {
         assert_eq!(read, Some(Cpu::typical(Microarch::Zen4).caches));
         // A hypervisor that hides the leaf, and one that states a cache of 2^44 bytes.
         assert_eq!(Caches::of_subleaves(|_| [0; 3]), None);
-        assert_eq!(Caches::of_subleaves(|_| subleaf(3, 3, 1, 1024, u32::MAX)), None);
+        assert_eq!(Caches::of_subleaves(|_| subleaf(1, 1, 1, 1024, u32::MAX)), None);
     }
 
     /// The group of a design; `leaf7` has EBX, ECX and EDX of leaf 7, and EAX of its subleaf 1.
@@ -360,26 +321,10 @@ mod tests {
         assert_eq!(group(b"CentaurHauls", rocket_lake, ICE_LAKE), Microarch::Other);
     }
 
-    #[test]
-    fn a_table_counts_on_a_share_of_the_l3() {
-        let zen = Cpu::typical(Microarch::Zen5).caches;
-        assert_eq!(zen.share(), 16 * MIB);
-        assert_eq!(Caches { l3_cpus: 2, ..zen }.share(), 8 * MIB, "a guest with two CPUs");
-        assert_eq!(Caches { l3: 0, ..zen }.share(), MIB, "no L3");
-        for microarch in Microarch::ALL {
-            let caches = Cpu::typical(microarch).caches;
-            assert!(caches.plausible().is_some() && caches.share() >= caches.l2);
-        }
-    }
-
     /// CPUID and the operating system agree, where both state something.
     #[test]
     #[cfg(all(feature = "std", target_os = "linux"))]
     fn agrees_with_the_operating_system() {
-        assert_eq!(
-            [cpus("0"), cpus("0-3,8-11"), cpus("3-1"), cpus("")],
-            [Some(1), Some(8), None, None]
-        );
         let Some((Some(cpuid), sysfs)) = cpuid().map(|it| (it.1, Caches::of_sysfs())) else {
             return std::eprintln!("skipped: CPUID states no plausible caches");
         };
@@ -390,8 +335,6 @@ mod tests {
         if std::path::Path::new("/sys/devices/cpu_atom").exists() {
             return std::eprintln!("skipped: the cores of this CPU have different caches");
         }
-        // CPUID counts the numbers that CPUs may have, sysfs those that are online.
-        assert_eq!(Caches { l3_cpus: sysfs.l3_cpus, ..cpuid }, sysfs);
-        assert!(cpuid.l3_cpus >= sysfs.l3_cpus, "{cpuid:?}, {sysfs:?}");
+        assert_eq!(cpuid, sysfs);
     }
 }

@@ -13,8 +13,9 @@ mod cpu;
 #[doc(hidden)]
 pub mod lanes;
 
+#[cfg(feature = "folio")]
+pub(crate) use cpu::Cpu;
 pub use cpu::Microarch;
-pub(crate) use cpu::{Caches, Cpu};
 
 use core::fmt;
 use core::str::FromStr;

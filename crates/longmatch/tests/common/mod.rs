@@ -56,7 +56,6 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
         "spider:lanes=16:entry=64",
         "spider:ahead:entry=64",
         "auto",
-        "auto:use=one:simd=portable",
         "folio:codes=32",
     ];
     specs.extend(variants.map(|text| text.parse::<EngineSpec>().unwrap()));

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use longmatch::engine::auto::AutoGoal;
 use longmatch::{EngineKind, EngineSpec, Fib, MemoryPart, Rib};
 use serde::Serialize;
 
@@ -23,7 +24,7 @@ pub struct EngineNumbers {
     pub parts: Vec<Part>,
     /// Compile time of one run, which is not a measurement.
     pub compile_seconds: Option<f64>,
-    /// Statistics that the engine's authors report, in lines.
+    /// Statistics that the engine's authors report, in lines; of `auto` its choice before them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub statistics: Vec<String>,
     /// The reason why it cannot hold the table.
@@ -73,15 +74,20 @@ fn measure_one<F: CliFamily>(rib: &Rib<F>, spec: &EngineSpec, named: bool) -> En
         error: None,
     };
     let start = Instant::now();
-    match try_wider::<F, _, _>(spec, named, |spec| Fib::compile(rib, spec.clone())) {
+    let compile = |spec: &EngineSpec| match spec.kind {
+        EngineKind::Auto => Fib::choose(rib, &AutoGoal::of(spec)?)
+            .map(|(choice, fib)| (vec![choice.to_string()], fib)),
+        _ => Fib::compile(rib, spec.clone()).map(|fib| (Vec::new(), fib)),
+    };
+    match try_wider::<F, _, _>(spec, named, compile) {
         Ok(widened) => {
-            let fib = widened.report();
+            let (choice, fib) = widened.report();
             numbers.compile_seconds = Some(start.elapsed().as_secs_f64());
             let usage = fib.memory_usage();
             numbers.bytes = Some(usage.bytes() as u64);
             numbers.parts = usage.parts.iter().map(Part::from).collect();
             if named {
-                numbers.statistics = fib.statistics(rib);
+                numbers.statistics = [choice, fib.statistics(rib)].concat();
             }
             let variant = match spec.kind {
                 EngineKind::Auto => format!("{} {}", fib.name(), fib.variant()),

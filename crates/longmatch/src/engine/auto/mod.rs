@@ -1,258 +1,97 @@
-//! Chooses an engine by a model of the cost of each for a table, a CPU and a use.
+//! Chooses the engine: Folio, unless a memory limit refuses it; then the smallest that fits.
 //!
 //! See the README beside this file. [`EngineKind::Auto`] is no engine: compiling it yields the
 //! chosen engine, with its own type, name and variant. Its options:
 //!
 //! | option | meaning |
 //! |---|---|
-//! | `use=batch` | many addresses a call: the default |
-//! | `use=one` | one address a call, each answer awaited before the next call |
 //! | `memory=4M` | limit on the bytes of the table (K, M, G: binary) |
-//! | `simd=avx2` | choose for CPUs with at most these instructions, instead of this CPU |
-//! | `traffic=spread` | destinations are spread over the routes: the default |
-//! | `traffic=few` | few destinations take most of the traffic, as by Zipf's law |
-//! | `cpu=zen4` | plan for the usual CPU of a [`Microarch`], instead of this CPU |
-//! | `calibrate=off` | never measure this CPU, even if the model does not know it |
-//! | `try=50ms` | measure the best three for so long (1ms to 10s), and choose the fastest |
+//! | `try=50ms` | measure the first three that hold the table for so long (1ms to 10s), and choose the fastest |
+//! | `use=batch` | of a trial: many addresses a call, the default |
+//! | `use=one` | of a trial: one address a call, each answer awaited before the next call |
+//! | `traffic=spread` | of a trial: destinations are spread over the routes, the default |
+//! | `traffic=few` | of a trial: few destinations take most of the traffic, as by Zipf's law |
+//! | `simd=avx2` | of a trial: with at most these instructions |
+//!
+//! The order is `folio`, `poptrie`, `dxr`, `spider`, `dir24_8`, `sail`, `tree_bitmap`, `radix`: about
+//! from the fastest to the slowest, of those that are compiled in and exist for the family. The
+//! first that can hold the table is chosen.
 //!
 //! `try` needs the feature `std`. Its time covers the measurement; compiling the three comes on top,
 //! and they exist at the same time.
 
+mod goal;
 #[cfg(feature = "std")]
 mod trial;
 
-use alloc::format;
-use alloc::string::String;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::iter::once;
-use core::time::Duration;
+use core::fmt;
 
-pub use crate::engine::kit::cost::{Locality, Usage};
+pub use goal::{AutoGoal, Locality, Trial, Usage};
 
-use crate::engine::kit::cost::{Conditions, CpuModel};
-use crate::engine::kit::{
-    Boxed, CompileError, Engine, EngineVisitor, OptionError, Options, Summary,
-};
+use crate::engine::kit::{Boxed, Checked, CompileError, Engine, EngineVisitor, Size};
 use crate::engine::registry::{AUTO as NAME, EngineKind, EngineSpec, NamedEngines};
-use crate::mem::parse_bytes;
 use crate::rib::Rib;
-use crate::simd::{Level, Microarch, Simd};
 
-/// The CPU to plan for.
+/// The engines that may be chosen, in this order: ours, then about from the fastest to the slowest.
+/// The oracle is not among them.
+const ORDER: [EngineKind; 8] = [
+    EngineKind::Folio,
+    EngineKind::Poptrie,
+    EngineKind::Dxr,
+    EngineKind::Spider,
+    EngineKind::Dir24_8,
+    EngineKind::Sail,
+    EngineKind::TreeBitmap,
+    EngineKind::Radix,
+];
+
+/// The chosen engine, and why: see [`compile`].
 ///
 /// ```
-/// use longmatch::engine::auto::{AutoGoal, PlannedCpu, rank};
-/// use longmatch::{Ipv4, Rib};
-/// let goal = AutoGoal::parse(&["cpu=zen4".into(), "simd=avx512".into()])?;
-/// assert!(matches!(goal.cpu, PlannedCpu::Typical(_)));
-/// // The same on every machine.
-/// let ranking = rank(&Rib::<Ipv4>::new(), &goal);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum PlannedCpu {
-    /// This CPU. If its microarchitecture is unknown, the first plan of a process measures it, in at
-    /// most 10 ms; never without the feature `std`.
-    #[default]
-    Here,
-    /// This CPU, which is not measured.
-    Uncalibrated,
-    /// The usual CPU of a microarchitecture.
-    Typical(Microarch),
-}
-
-/// Requirements on the engine to choose.
-///
-/// ```
-/// use longmatch::engine::auto::{AutoGoal, Usage, rank};
-/// use longmatch::{Ipv4, Rib};
-/// let goal = AutoGoal { usage: Usage::One, memory: Some(4 << 20), ..AutoGoal::default() };
-/// let ranking = rank(&Rib::<Ipv4>::new(), &goal);
-/// assert!(ranking[0].bytes <= 4 << 20);
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct AutoGoal {
-    /// How lookups will be made.
-    pub usage: Usage,
-    /// Limit on the bytes of one family's structure. Counted as in
-    /// [`MemoryUsage`](crate::MemoryUsage), without temporary memory of compiling.
-    pub memory: Option<u64>,
-    /// The instructions that lookups will use; `None` for the best that this CPU has.
-    pub level: Option<Level>,
-    /// How often destinations repeat.
-    pub traffic: Locality,
-    /// The CPU whose caches and costs count.
-    pub cpu: PlannedCpu,
-    /// Time to measure the best three engines for; `None` to trust the model. From 1 ms to 10 s, and
-    /// only with the feature `std`.
-    pub trial: Option<Duration>,
-}
-
-const EXPECTED: &str = "use=batch, use=one, memory= and bytes with K, M or G behind, simd= and a \
-     level, traffic=spread, traffic=few, cpu= and a microarchitecture, calibrate=off, try= and a \
-     time such as 50ms";
-const EXPECTED_TRIAL: &str = "try= from 1ms to 10s, in a build with the feature std, and beside it no \
-     simd= that this CPU lacks";
-
-impl AutoGoal {
-    /// Reads the options of an [`EngineSpec`]; the last of each kind counts.
-    ///
-    /// ```
-    /// use longmatch::engine::auto::AutoGoal;
-    /// let goal = AutoGoal::parse(&["use=one".into(), "memory=4M".into()])?;
-    /// assert_eq!(goal.memory, Some(4 << 20));
-    /// assert!(AutoGoal::parse(&["use=often".into()]).is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When an option is not in the table [above](self).
-    pub fn parse(options: &[String]) -> Result<Self, OptionError> {
-        let mut options = Options::new(NAME, options, EXPECTED);
-        let usage = options.choice(&[("use=batch", Usage::Batch), ("use=one", Usage::One)]);
-        let memory = options.value("memory", parse_bytes);
-        let level = options.value("simd", |level| level.parse().ok());
-        let traffic =
-            options.choice(&[("traffic=spread", Locality::Spread), ("traffic=few", Locality::Few)]);
-        let cpu = options.read(|option| match option {
-            "calibrate=off" => Some(PlannedCpu::Uncalibrated),
-            _ => Microarch::from_name(option.strip_prefix("cpu=")?).map(PlannedCpu::Typical),
-        });
-        let trial = options.value("try", parse_time);
-        options.finish()?;
-        let (usage, traffic) = (usage.unwrap_or_default(), traffic.unwrap_or_default());
-        let goal = Self { usage, memory, level, traffic, cpu: cpu.unwrap_or_default(), trial };
-        goal.check_trial().map(|()| goal)
-    }
-
-    /// Checks that the trial is possible, if there is one.
-    fn check_trial(&self) -> Result<(), OptionError> {
-        let Some(time) = self.trial else { return Ok(()) };
-        let level = self.level.is_none_or(|level| Simd::forced(level).is_ok());
-        let bounds = Duration::from_millis(1)..=Duration::from_secs(10);
-        if cfg!(feature = "std") && level && bounds.contains(&time) {
-            return Ok(());
-        }
-        let option = format!("try={}ms", time.as_millis());
-        Err(OptionError { engine: NAME, option, expected: EXPECTED_TRIAL })
-    }
-
-    fn conditions(&self) -> Conditions {
-        let cpu = match self.cpu {
-            PlannedCpu::Here => CpuModel::here(true),
-            PlannedCpu::Uncalibrated => CpuModel::here(false),
-            PlannedCpu::Typical(microarch) => CpuModel::typical(microarch),
-        };
-        let level = self.level.unwrap_or_else(|| Simd::best().level());
-        Conditions { usage: self.usage, level, traffic: self.traffic, cpu }
-    }
-}
-
-/// Reads a time such as `50ms` or `2s`.
-fn parse_time(text: &str) -> Option<Duration> {
-    let (digits, unit) = match text.strip_suffix("ms") {
-        Some(digits) => (digits, 1),
-        None => (text.strip_suffix('s')?, 1000),
-    };
-    let number: u64 = digits.parse().ok().filter(|_| !digits.starts_with('+'))?;
-    number.checked_mul(unit).map(Duration::from_millis)
-}
-
-/// The model's prediction for one engine.
-///
-/// ```
-/// use longmatch::engine::auto::{AutoGoal, rank};
-/// use longmatch::{Fib, Ipv4, Rib};
-/// let rib = Rib::<Ipv4>::new();
-/// let best = rank(&rib, &AutoGoal::default()).remove(0);
-/// println!("{}: about {} bytes", best.spec, best.bytes);
-/// assert_eq!(Fib::compile(&rib, best.spec.clone())?.name(), best.spec.kind.name());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, PartialEq, Debug)]
-pub struct Prediction {
-    /// The engine with the proposed options.
-    pub spec: EngineSpec,
-    /// Cycles a lookup on the planned CPU; meaningful only in comparisons.
-    pub cycles: f64,
-    /// Bytes of the structure.
-    pub bytes: u64,
-}
-
-/// Ranks the engines that may be chosen for a table. O(routes).
-///
-/// Sorted by cycles; engines predicted to exceed the memory limit come last, smallest first.
-/// Whether an engine can hold the table shows when it is compiled. The ranking follows from the table,
-/// the goal and the [CPU](PlannedCpu) alone; nothing is tried.
-///
-/// ```
-/// use longmatch::engine::auto::{AutoGoal, rank};
-/// use longmatch::{Ipv4, NextHopId, Rib};
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
-/// let ranking = rank(&rib, &AutoGoal::default());
-/// assert!(ranking.is_sorted_by(|a, b| a.cycles <= b.cycles));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[must_use]
-pub fn rank<F: NamedEngines>(rib: &Rib<F>, goal: &AutoGoal) -> Vec<Prediction> {
-    ranked::<F>(&Summary::of(rib), goal.memory, &goal.conditions())
-}
-
-/// Ranks the engines for the summary of a table.
-fn ranked<F: NamedEngines>(
-    table: &Summary,
-    memory: Option<u64>,
-    conditions: &Conditions,
-) -> Vec<Prediction> {
-    // Newest first: the newer of two engines with equal predictions wins.
-    let kinds = EngineKind::ALL.into_iter().rev().filter(|kind| F::has_named(*kind));
-    let mut ranking = Vec::new();
-    for (kind, engine) in kinds.filter_map(|kind| Some((kind, kind.descriptor()?))) {
-        for candidate in engine.candidates {
-            let (cycles, bytes) = candidate.estimate(table, conditions);
-            let options = candidate.options.iter().copied().map(String::from).collect();
-            let spec = EngineSpec { kind, options, memory: None };
-            insert(&mut ranking, Prediction { spec, cycles, bytes: bytes as u64 }, memory);
-        }
-    }
-    ranking
-}
-
-/// Inserts a prediction behind those that are as good.
-fn insert(ranking: &mut Vec<Prediction>, new: Prediction, memory: Option<u64>) {
-    let excess = |it: &Prediction| match memory {
-        Some(memory) if it.bytes > memory => it.bytes,
-        _ => 0,
-    };
-    let order = |a: &Prediction, b: &Prediction| {
-        excess(a).cmp(&excess(b)).then(a.cycles.total_cmp(&b.cycles)).then(a.bytes.cmp(&b.bytes))
-    };
-    let at = ranking.partition_point(|it| order(it, &new).is_le());
-    ranking.insert(at, new);
-}
-
-/// Bound on the factor by which the model's bytes are wrong. An engine predicted to exceed the memory
-/// limit by this factor is not compiled.
-const MAX_MODEL_ERROR: u64 = 8;
-
-/// The chosen engine, and what was tried: see [`compile`].
-///
-/// ```
-/// use longmatch::engine::auto::Choice;
-///
-/// /// What a report says about a choice.
-/// fn reason(choice: &Choice) -> &'static str {
-///     if choice.tried.is_empty() { "the model" } else { "a trial" }
-/// }
+/// use longmatch::engine::auto::{AutoGoal, Choice};
+/// use longmatch::{EngineKind, Fib, Ipv4, Rib};
+/// let (choice, _) = Fib::choose(&Rib::<Ipv4>::new(), &AutoGoal::default())?;
+/// assert_eq!(choice.to_string(), "auto: folio");
+/// # Ok::<(), longmatch::CompileError>(())
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Choice {
-    /// The model's prediction for the chosen engine.
-    pub prediction: Prediction,
-    /// The engines that were measured, in the order of the model; empty without a
-    /// [trial](AutoGoal::trial), or if no address has a route.
+    /// The engine with its options, and the memory limit.
+    pub spec: EngineSpec,
+    /// Bytes of its structure.
+    pub bytes: u64,
+    /// Why the first engine of the order cannot be chosen, if it cannot.
+    pub refusal: Option<CompileError>,
+    /// The engines that were measured, in their order; empty without a [trial](Trial), if only one
+    /// fits, and if no address has a route.
     pub tried: Vec<Tried>,
+}
+
+impl fmt::Display for Choice {
+    /// The chosen engine and why, in one line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { spec, bytes, refusal, tried } = self;
+        write!(f, "{NAME}: ")?;
+        match refusal {
+            Some(CompileError::TooLarge { engine, bytes, limit }) => {
+                let (bytes, limit) = (Size(*bytes), Size(*limit));
+                write!(f, "{engine} may take {bytes}, more than the limit of {limit}; ")?;
+            }
+            Some(refusal) => write!(f, "{refusal}; ")?,
+            None => {}
+        }
+        write!(f, "{spec}")?;
+        if refusal.is_some() {
+            write!(f, " takes {}", Size(*bytes))?;
+        }
+        for (i, Tried { spec, nanoseconds }) in tried.iter().enumerate() {
+            let before = if i == 0 { ", the fastest of" } else { "," };
+            write!(f, "{before} {spec} ({nanoseconds:.1} ns)")?;
+        }
+        Ok(())
+    }
 }
 
 /// A measured engine.
@@ -271,18 +110,20 @@ pub struct Tried {
     pub nanoseconds: f64,
 }
 
-/// Compiles the first engine of the [ranking](rank) that fits.
+/// Compiles the engine that a goal chooses.
 ///
-/// Returns the visitor's output with the choice. Where an engine refuses the table,
-/// its [wider](EngineSpec::wider) variants are tried, then the next engine. O(routes), and one
-/// compilation for each engine tried, usually one.
+/// Returns the visitor's output with the choice. The first engine of the [order](self) is chosen.
+/// One that cannot hold the table is passed over, after its [wider](EngineSpec::wider) variants. If
+/// the memory limit refuses the first that could hold it, every later engine whose estimate keeps
+/// the limit is compiled, one at a time, and the smallest is compiled once more. Without a limit that
+/// is one compilation.
 ///
-/// With a [trial](AutoGoal::trial) the best three that fit are compiled and look up routed addresses
-/// in turns, in batches or one by one as the goal says. The fastest is chosen and compiled once more,
-/// for the visitor. Meanwhile the three tables exist together; the memory limit holds for each.
+/// With a [trial](Trial) the first three that fit are compiled and look up routed addresses
+/// in turns. The fastest is chosen and compiled once more, for the visitor. Meanwhile the three
+/// tables exist together; the memory limit holds for each.
 ///
 /// ```
-/// use longmatch::engine::auto::{AutoGoal, compile};
+/// use longmatch::engine::auto::{AutoGoal, Trial, compile};
 /// use longmatch::{Engine, EngineVisitor, Ipv4, NextHopId, Rib};
 /// struct Bytes;
 /// impl EngineVisitor<Ipv4> for Bytes {
@@ -294,13 +135,14 @@ pub struct Tried {
 /// }
 /// let mut rib = Rib::new();
 /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
-/// let goal = AutoGoal { memory: Some(4 << 20), ..AutoGoal::default() };
+/// let goal = AutoGoal { memory: Some(4 << 20), trial: None };
 /// let (choice, bytes) = compile(&rib, &goal, Bytes)?;
 /// assert!(bytes <= 4 << 20 && choice.tried.is_empty());
 ///
 /// // `auto:memory=4M:try=1ms`
 /// # #[cfg(feature = "std")] {
-/// let goal = AutoGoal { trial: Some(std::time::Duration::from_millis(1)), ..goal };
+/// let time = std::time::Duration::from_millis(1);
+/// let goal = AutoGoal { trial: Some(Trial { time, ..Trial::default() }), ..goal };
 /// let (choice, _) = compile(&rib, &goal, Bytes)?;
 /// for tried in choice.tried {
 ///     println!("{}: {:.1} ns", tried.spec, tried.nanoseconds);
@@ -310,161 +152,187 @@ pub struct Tried {
 /// ```
 ///
 /// # Errors
-/// [`CompileError::Memory`] when no engine fits the memory limit. Without a limit, when every
-/// engine refuses the table: the error of the first. [`CompileError::NoEngine`] when none is
+/// [`CompileError::Memory`] when no engine fits the memory limit. When every engine refuses the table
+/// for another reason: the error of the first. [`CompileError::NoEngine`] when none is
 /// compiled in for the family. [`CompileError::Option`] when the trial is not possible.
 pub fn compile<F: NamedEngines, V: EngineVisitor<F>>(
     rib: &Rib<F>,
     goal: &AutoGoal,
     visitor: V,
 ) -> Result<(Choice, V::Output), CompileError> {
-    goal.check_trial()?;
-    let (mut visitor, limit) = (Some(visitor), goal.memory.unwrap_or(u64::MAX));
-    let (ranking, tried) = match goal.trial {
-        #[cfg(feature = "std")]
-        Some(budget) => {
-            let (choice, _) = trial::run(rib, goal, budget)?;
-            (alloc::vec![choice.prediction], choice.tried)
+    let mut visitor = Some(visitor);
+    let mut build =
+        |spec: &EngineSpec| F::build_named(spec, rib, FitVisitor { spec, visitor: &mut visitor })?;
+    match tried(rib, goal)? {
+        Some((choice, _)) => {
+            let (_, output) = build(&choice.spec)?;
+            Ok((choice, output))
         }
-        _ => (rank(rib, goal), Vec::new()),
-    };
-    let mut output = None;
-    let mut fitting = search(ranking, F::NAME, limit, 1, &mut |spec| {
-        let fit = F::build_named(spec, rib, FitVisitor { visitor: &mut visitor, limit })?;
-        Ok(fit.map(|fitting| output = Some(fitting)))
-    })?;
-    let choice = Choice { prediction: fitting.remove(0), tried };
-    Ok((choice, output.expect("the search ends with an engine")))
-}
-
-/// The result of an attempt to compile an engine: its bytes where they exceed the limit.
-type Fit = Result<Result<(), u64>, CompileError>;
-
-/// Makes attempts in the order of a ranking until `count` fit; returns their predictions, at least
-/// one.
-fn search(
-    ranking: Vec<Prediction>,
-    family: &'static str,
-    limit: u64,
-    count: usize,
-    attempt: &mut dyn FnMut(&EngineSpec) -> Fit,
-) -> Result<Vec<Prediction>, CompileError> {
-    let mut smallest: Option<(u64, EngineKind)> = None;
-    let (mut refusal, mut fitting) = (None, Vec::new());
-    for Prediction { spec, cycles, bytes } in ranking {
-        let mut taken = bytes;
-        if bytes / MAX_MODEL_ERROR <= limit {
-            match first_fit(&spec, attempt) {
-                Ok(spec) => {
-                    fitting.push(Prediction { spec, cycles, bytes });
-                    if fitting.len() == count {
-                        break;
-                    }
-                    continue;
-                }
-                Err(Misfit::Bytes(bytes)) => taken = bytes,
-                Err(Misfit::Refused(error)) => {
-                    refusal.get_or_insert(error);
-                    continue;
-                }
-            }
-        }
-        if smallest.is_none_or(|(bytes, _)| taken < bytes) {
-            smallest = Some((taken, spec.kind));
-        }
-    }
-    match smallest {
-        _ if !fitting.is_empty() => Ok(fitting),
-        Some((bytes, kind)) => Err(CompileError::Memory { limit, smallest: kind.name(), bytes }),
-        None => Err(refusal.unwrap_or(CompileError::NoEngine { family })),
+        None => choose(rib, goal.memory, &mut build),
     }
 }
 
-/// Why a candidate does not fit.
-enum Misfit {
-    /// It takes this many bytes.
-    Bytes(u64),
-    /// It cannot hold the table.
-    Refused(CompileError),
-}
+/// A choice with its engine.
+type Chosen<F> = (Choice, Box<dyn Checked<F>>);
 
-/// A candidate, then its wider variants. Those exist for the engine's default options only.
-fn attempts(spec: &EngineSpec) -> impl Iterator<Item = EngineSpec> {
-    let wider = if spec.options.is_empty() { spec.wider() } else { Vec::new() };
-    once(spec.clone()).chain(wider)
-}
-
-/// Compiles the first attempt that holds the table. The error is the candidate's own.
-fn first_fit(
-    spec: &EngineSpec,
-    attempt: &mut dyn FnMut(&EngineSpec) -> Fit,
-) -> Result<EngineSpec, Misfit> {
-    let mut refusal = None;
-    for spec in attempts(spec) {
-        match attempt(&spec) {
-            Ok(fit) => return fit.map(|()| spec).map_err(Misfit::Bytes),
-            Err(error) => refusal = refusal.or(Some(Misfit::Refused(error))),
-        }
-    }
-    Err(refusal.expect("the engine itself was tried"))
-}
-
-/// Passes an engine on to a visitor that can be consumed once. An engine that is too large is not
-/// passed on; its bytes are returned instead.
-struct FitVisitor<'v, V> {
-    visitor: &'v mut Option<V>,
-    limit: u64,
-}
-
-impl<F: NamedEngines, V: EngineVisitor<F>> EngineVisitor<F> for FitVisitor<'_, V> {
-    type Output = Result<V::Output, u64>;
-
-    fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
-        let bytes = engine.memory_usage().bytes() as u64;
-        if bytes > self.limit {
-            return Err(bytes);
-        }
-        let visitor = self.visitor.take().expect("the first accepted engine ends the search");
-        Ok(visitor.visit(engine))
+/// [`compile`], behind a pointer.
+pub(crate) fn compile_boxed<F: NamedEngines>(
+    rib: &Rib<F>,
+    goal: &AutoGoal,
+) -> Result<Chosen<F>, CompileError> {
+    match tried(rib, goal)? {
+        Some(chosen) => Ok(chosen),
+        None => choose(rib, goal.memory, &mut |spec| boxed(spec, rib)),
     }
 }
 
-/// Reads the options of `auto`, with the lower of both memory limits.
-fn goal_of(spec: &EngineSpec) -> Result<AutoGoal, OptionError> {
-    let mut goal = AutoGoal::parse(&spec.options)?;
-    goal.memory = goal.memory.into_iter().chain(spec.memory).min();
-    Ok(goal)
-}
-
-/// Builds the engine that the options of `auto` choose, within both memory limits.
+/// Builds the engine that the options of `auto` choose.
 pub(super) fn build<F: NamedEngines, V: EngineVisitor<F>>(
     spec: &EngineSpec,
     rib: &Rib<F>,
     visitor: V,
 ) -> Result<V::Output, CompileError> {
-    let (_, output) = compile(rib, &goal_of(spec)?, visitor)?;
+    let (_, output) = compile(rib, &AutoGoal::of(spec)?, visitor)?;
     Ok(output)
 }
 
 /// [`build`], behind a pointer.
 pub(super) fn build_boxed<F: NamedEngines>(spec: &EngineSpec, rib: &Rib<F>) -> Boxed<F> {
-    let goal = goal_of(spec)?;
-    let limit = goal.memory.unwrap_or(u64::MAX);
-    #[cfg(feature = "std")]
-    if let Some(budget) = goal.trial {
-        return trial::run(rib, &goal, budget).map(|(_, engine)| engine);
-    }
-    let mut fitting = None;
-    search(rank(rib, &goal), F::NAME, limit, 1, &mut |spec| {
-        let engine = F::build_boxed(spec, rib)?;
-        let bytes = engine.memory_usage().bytes() as u64;
-        if bytes > limit {
-            return Ok(Err(bytes));
+    let (_, engine) = compile_boxed(rib, &AutoGoal::of(spec)?)?;
+    Ok(engine)
+}
+
+/// The choice of the trial, if the goal has one.
+#[cfg(feature = "std")]
+fn tried<F: NamedEngines>(
+    rib: &Rib<F>,
+    goal: &AutoGoal,
+) -> Result<Option<Chosen<F>>, CompileError> {
+    let Some(trial) = &goal.trial else { return Ok(None) };
+    trial.check()?;
+    trial::run(rib, goal.memory, trial).map(Some)
+}
+
+/// Refuses a trial: without a clock none is possible.
+#[cfg(not(feature = "std"))]
+fn tried<F: NamedEngines>(_: &Rib<F>, goal: &AutoGoal) -> Result<Option<Chosen<F>>, CompileError> {
+    goal.trial.iter().try_for_each(Trial::check)?;
+    Ok(None)
+}
+
+/// The engines of [`ORDER`] that the family has, with a memory limit.
+fn candidates<F: NamedEngines>(memory: Option<u64>) -> impl Iterator<Item = EngineSpec> {
+    let kinds = ORDER.into_iter().filter(|kind| F::has_named(*kind));
+    kinds.map(move |kind| EngineSpec { memory, ..kind.into() })
+}
+
+/// Compiles a spec: its bytes, and whatever is made of the engine. The error is
+/// [`CompileError::TooLarge`] if the structure exceeds the limit of the spec.
+type Build<'b, T> = &'b mut dyn FnMut(&EngineSpec) -> Result<(u64, T), CompileError>;
+
+/// Chooses by the order and the memory limit: see [`compile`].
+fn choose<F: NamedEngines, T>(
+    rib: &Rib<F>,
+    memory: Option<u64>,
+    build: Build<'_, T>,
+) -> Result<(Choice, T), CompileError> {
+    let mut refusals = Vec::new();
+    let mut candidates = candidates::<F>(memory);
+    for spec in candidates.by_ref() {
+        match first_fit(spec, build) {
+            Ok((spec, bytes, it)) => return Ok((Choice::of(spec, bytes, refusals), it)),
+            Err(refusal) => refusals.push(refusal),
         }
-        fitting = Some(engine);
-        Ok(Ok(()))
-    })?;
-    Ok(fitting.expect("the search ends with an engine"))
+        if let Some(CompileError::TooLarge { .. }) = refusals.last() {
+            break;
+        }
+    }
+    // One at a time, so that two tables never exist together.
+    let mut measure = |spec: &EngineSpec| Ok((boxed(spec, rib)?.0, ()));
+    let mut smallest: Option<(EngineSpec, u64)> = None;
+    for spec in candidates {
+        match first_fit(spec, &mut measure) {
+            Ok((spec, bytes, ())) => {
+                if smallest.as_ref().is_none_or(|(_, least)| bytes < *least) {
+                    smallest = Some((spec, bytes));
+                }
+            }
+            Err(refusal) => refusals.push(refusal),
+        }
+    }
+    let Some((spec, _)) = smallest else { return Err(none_fits(refusals, F::NAME)) };
+    let (bytes, it) = build(&spec)?;
+    Ok((Choice::of(spec, bytes, refusals), it))
+}
+
+impl Choice {
+    /// A choice without a trial, after refusals of other engines in their order.
+    fn of(spec: EngineSpec, bytes: u64, refusals: Vec<CompileError>) -> Self {
+        Self { spec, bytes, refusal: refusals.into_iter().next(), tried: Vec::new() }
+    }
+}
+
+/// Compiles an engine, or the narrowest of its wider variants that holds the table. The error is the
+/// engine's own. A wider variant is no smaller, so that none is tried against a memory limit.
+fn first_fit<T>(
+    spec: EngineSpec,
+    build: Build<'_, T>,
+) -> Result<(EngineSpec, u64, T), CompileError> {
+    let refusal = match build(&spec) {
+        Ok((bytes, it)) => return Ok((spec, bytes, it)),
+        Err(refusal @ CompileError::TooLarge { .. }) => return Err(refusal),
+        Err(refusal) => refusal,
+    };
+    let mut wider = spec.wider().into_iter();
+    let fit = wider.find_map(|spec| build(&spec).ok().map(|(bytes, it)| (spec, bytes, it)));
+    fit.ok_or(refusal)
+}
+
+/// The error where every engine refuses the table.
+fn none_fits(refusals: Vec<CompileError>, family: &'static str) -> CompileError {
+    let smallest = refusals.iter().filter_map(|refusal| match *refusal {
+        CompileError::TooLarge { engine, bytes, limit } => Some((bytes, engine, limit)),
+        _ => None,
+    });
+    match smallest.min() {
+        Some((bytes, smallest, limit)) => CompileError::Memory { limit, smallest, bytes },
+        None => refusals.into_iter().next().unwrap_or(CompileError::NoEngine { family }),
+    }
+}
+
+/// Compiles a spec behind a pointer.
+fn boxed<F: NamedEngines>(
+    spec: &EngineSpec,
+    rib: &Rib<F>,
+) -> Result<(u64, Box<dyn Checked<F>>), CompileError> {
+    let engine = F::build_boxed(spec, rib)?;
+    Ok((admit(spec, engine.memory_usage().bytes() as u64)?, engine))
+}
+
+/// Refuses a structure that exceeds the limit of its spec, although the estimate did not.
+fn admit(spec: &EngineSpec, bytes: u64) -> Result<u64, CompileError> {
+    match spec.memory {
+        Some(limit) if bytes > limit => {
+            Err(CompileError::TooLarge { engine: spec.kind.name(), bytes, limit })
+        }
+        _ => Ok(bytes),
+    }
+}
+
+/// Passes an engine that fits on to a visitor that can be consumed once.
+struct FitVisitor<'v, V> {
+    spec: &'v EngineSpec,
+    visitor: &'v mut Option<V>,
+}
+
+impl<F: NamedEngines, V: EngineVisitor<F>> EngineVisitor<F> for FitVisitor<'_, V> {
+    type Output = Result<(u64, V::Output), CompileError>;
+
+    fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
+        let bytes = admit(self.spec, engine.memory_usage().bytes() as u64)?;
+        let visitor = self.visitor.take().expect("the first accepted engine ends the choice");
+        Ok((bytes, visitor.visit(engine)))
+    }
 }
 
 #[cfg(test)]

@@ -1,18 +1,20 @@
-//! The trial: the best engines of a ranking look up addresses in turns, and the fastest is chosen.
+//! The trial: the first engines that fit look up addresses in turns, and the fastest is chosen.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::{AutoGoal, Choice, Fit, Locality, Tried, Usage, rank, search};
+use super::{
+    Choice, Chosen, Locality, Trial, Tried, Usage, boxed, candidates, first_fit, none_fits,
+};
 use crate::engine::kit::{Checked, CompileError};
 use crate::engine::registry::{EngineSpec, NamedEngines};
 use crate::net::{Bits, Family, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 
-/// Number of engines: the model errs about the order of neighbours, not of the whole ranking.
+/// Number of engines: all of them would take several times the memory and time of compiling.
 const ENGINES: usize = 3;
 /// Number of addresses, whose cache lines fill 16 MiB of a large array.
 const SAMPLE: usize = 1 << 18;
@@ -21,35 +23,34 @@ const BLOCK: usize = 1024;
 /// Limit on the blocks of each engine, whose times are kept.
 const MAX_BLOCKS: usize = 1 << 17;
 
-/// Compiles the first engines of a ranking that fit and measures them; returns the fastest.
+/// Compiles the first engines that fit and measures them; returns the fastest.
 pub(super) fn run<F: NamedEngines>(
     rib: &Rib<F>,
-    goal: &AutoGoal,
-    budget: Duration,
-) -> Result<(Choice, Box<dyn Checked<F>>), CompileError> {
-    let limit = goal.memory.unwrap_or(u64::MAX);
-    let mut engines = Vec::new();
-    let mut attempt = |spec: &EngineSpec| -> Fit {
-        let engine = F::build_boxed(spec, rib)?;
-        let bytes = engine.memory_usage().bytes() as u64;
-        if bytes > limit {
-            return Ok(Err(bytes));
+    memory: Option<u64>,
+    trial: &Trial,
+) -> Result<Chosen<F>, CompileError> {
+    let (mut fits, mut refusals) = (Vec::new(), Vec::new());
+    for spec in candidates::<F>(memory) {
+        match first_fit(spec, &mut |spec| boxed(spec, rib)) {
+            Ok(fit) => fits.push(fit),
+            Err(refusal) if fits.is_empty() => refusals.push(refusal),
+            Err(_) => {}
         }
-        engines.push(engine);
-        Ok(Ok(()))
+        if fits.len() == ENGINES {
+            break;
+        }
+    }
+    let times = match &fits[..] {
+        [] => return Err(none_fits(refusals, F::NAME)),
+        [_] => Vec::new(),
+        _ => measure(&fits, &sample(rib, trial.traffic), trial),
     };
-    let mut predictions = search(rank(rib, goal), F::NAME, limit, ENGINES, &mut attempt)?;
-    let times = match engines.len() {
-        1 => Vec::new(),
-        _ => measure(&engines, &sample(rib, goal.traffic), goal, budget),
-    };
-    let fastest = (0..times.len()).min_by(|a, b| f64::total_cmp(&times[*a], &times[*b]));
-    let fastest = fastest.unwrap_or(0);
-    let tried = predictions.iter().zip(&times);
-    let tried = tried.map(|(it, time)| Tried { spec: it.spec.clone(), nanoseconds: *time });
+    let tried = fits.iter().zip(&times);
+    let tried = tried.map(|((spec, ..), time)| Tried { spec: spec.clone(), nanoseconds: *time });
     let tried = tried.collect();
-    let choice = Choice { tried, prediction: predictions.swap_remove(fastest) };
-    Ok((choice, engines.swap_remove(fastest)))
+    let fastest = (0..times.len()).min_by(|a, b| f64::total_cmp(&times[*a], &times[*b]));
+    let (spec, bytes, engine) = fits.swap_remove(fastest.unwrap_or(0));
+    Ok((Choice { tried, ..Choice::of(spec, bytes, refusals) }, engine))
 }
 
 /// A generator of pseudo-random numbers (SplitMix64).
@@ -94,29 +95,27 @@ fn sample<F: Family>(rib: &Rib<F>, traffic: Locality) -> Vec<F::Bits> {
     (0..SAMPLE).map(|_| addrs[(rank() - 1).min(SAMPLE - 1)]).collect()
 }
 
+/// An engine of a trial, with its bytes.
+type Fit<F> = (EngineSpec, u64, Box<dyn Checked<F>>);
+
 /// Measures engines in turns, block by block; returns each one's median nanoseconds of a lookup.
 ///
-/// Ends with the first block after the budget. The engine that begins changes from round to round.
-fn measure<F: Family>(
-    engines: &[Box<dyn Checked<F>>],
-    addrs: &[F::Bits],
-    goal: &AutoGoal,
-    budget: Duration,
-) -> Vec<f64> {
+/// Ends with the first block after the trial's time. The engine that begins changes from round to round.
+fn measure<F: Family>(engines: &[Fit<F>], addrs: &[F::Bits], trial: &Trial) -> Vec<f64> {
     if addrs.is_empty() {
         return Vec::new();
     }
-    let simd = goal.level.and_then(|level| Simd::forced(level).ok()).unwrap_or_else(Simd::best);
+    let simd = trial.level.and_then(|level| Simd::forced(level).ok()).unwrap_or_else(Simd::best);
     let mut times: Vec<Vec<f64>> = engines.iter().map(|_| Vec::new()).collect();
     let started = Instant::now();
-    'budget: for (round, block) in (0..MAX_BLOCKS).zip(addrs.chunks_exact(BLOCK).cycle()) {
+    'measurement: for (round, block) in (0..MAX_BLOCKS).zip(addrs.chunks_exact(BLOCK).cycle()) {
         for turn in 0..engines.len() {
-            if round > 0 && started.elapsed() >= budget {
-                break 'budget;
+            if round > 0 && started.elapsed() >= trial.time {
+                break 'measurement;
             }
             let engine = (round + turn) % engines.len();
             let before = Instant::now();
-            look_up(&*engines[engine], goal.usage, simd, block);
+            look_up(&*engines[engine].2, trial.usage, simd, block);
             times[engine].push(before.elapsed().as_secs_f64() * 1e9 / BLOCK as f64);
         }
     }
@@ -127,7 +126,7 @@ fn measure<F: Family>(
     times.into_iter().map(median).collect()
 }
 
-/// Looks up a block as the goal says.
+/// Looks up a block as the trial says.
 fn look_up<F: Family>(engine: &dyn Checked<F>, usage: Usage, simd: Simd, block: &[F::Bits]) {
     match usage {
         Usage::Batch => {

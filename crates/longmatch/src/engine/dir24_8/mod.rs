@@ -13,7 +13,6 @@
 mod batch;
 mod check;
 mod compile;
-mod cost;
 mod layout;
 mod lookup;
 mod update;
@@ -54,8 +53,7 @@ pub struct Config {
 }
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: false, wider: &[] };
 
 impl<F: Family, E: Entry, M: Memory> Lookup<F> for Dir24_8<F, E, M> {
     #[inline(always)]

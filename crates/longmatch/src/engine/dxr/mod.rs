@@ -14,7 +14,6 @@ mod batch;
 mod check;
 mod chunk;
 mod compile;
-mod cost;
 mod direct;
 mod layout;
 mod lookup;
@@ -46,7 +45,6 @@ pub(super) const NAME: &str = "dxr";
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     oracle: false,
     wider: &["xl", "hops=k", "hops=k:xl", "wide", "d=22:wide", "d=22:hops=k:wide"],
-    candidates: cost::CANDIDATES,
 };
 
 /// Compile-time choices besides the types of format, direct table and search.

@@ -17,8 +17,7 @@ use crate::net::{Ipv4, Ipv6};
 pub(super) const NAME: &str = "folio";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: false, wider: &[] };
 
 /// Builds the form of the family.
 pub(crate) struct Build;

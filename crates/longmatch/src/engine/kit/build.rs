@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use super::{Candidate, CompileError, Engine, OptionError, Options};
+use super::{CompileError, Engine, OptionError, Options};
 use crate::net::Family;
 use crate::rib::Rib;
 
@@ -12,8 +12,6 @@ pub struct Descriptor {
     pub oracle: bool,
     /// Options of variants with wider limits than the default, narrowest first.
     pub wider: &'static [&'static str],
-    /// The variants that `auto` may choose; none of an oracle.
-    pub candidates: &'static [Candidate],
 }
 
 /// The result of building an engine: what the visitor returns.

@@ -63,7 +63,7 @@ pub enum CompileError {
         limit: u64,
         /// The engine that would take the least.
         smallest: &'static str,
-        /// Approximate bytes of that engine.
+        /// Upper bound on the bytes of that engine, estimated from the routes.
         bytes: u64,
     },
     /// The structure may exceed [`EngineSpec::memory`](crate::EngineSpec::memory). Detected before
@@ -116,7 +116,7 @@ impl fmt::Display for CompileError {
             Self::Memory { limit, smallest, bytes } => write!(
                 f,
                 "auto: no engine holds the table in {limit} bytes; \
-                 the smallest, {smallest}, takes about {bytes}"
+                 the smallest, {smallest}, may take {bytes}"
             ),
             Self::TooLarge { engine, bytes, limit } => write!(
                 f,
@@ -140,7 +140,7 @@ impl CompileError {
 }
 
 /// A number of bytes, shown in the largest binary unit that is not greater.
-struct Size(u64);
+pub(crate) struct Size(pub u64);
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,9 +3,6 @@
 
 mod batch;
 mod build;
-#[cfg(feature = "std")]
-mod calibrate;
-pub(crate) mod cost;
 mod error;
 mod expected;
 pub(crate) mod image;
@@ -14,12 +11,11 @@ pub(crate) mod keys;
 mod options;
 mod patch;
 mod shape;
-mod summary;
 
 pub use batch::Batch;
 pub use build::EngineVisitor;
 pub(crate) use build::{Builder, Built, Descriptor, Request};
-pub(crate) use cost::Candidate;
+pub(crate) use error::Size;
 pub use error::{CompileError, Corrupt, OptionError};
 pub(crate) use expected::Expected;
 pub use keys::{KeyLayout, Keys};
@@ -27,7 +23,6 @@ pub(crate) use options::{Options, Variant};
 pub(crate) use patch::{CannotPatch, Patch, WriteSide};
 pub use patch::{LiveEngine, Replaced};
 pub(crate) use shape::Shape;
-pub(crate) use summary::Summary;
 
 use alloc::boxed::Box;
 use alloc::string::String;

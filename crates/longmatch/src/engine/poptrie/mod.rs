@@ -12,7 +12,6 @@
 mod batch;
 mod check;
 mod compile;
-mod cost;
 mod layout;
 mod lookup;
 mod update;
@@ -36,8 +35,7 @@ use crate::simd::Simd;
 pub(super) const NAME: &str = "poptrie";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: false, wider: &[] };
 
 /// Compile-time choices besides the types of nodes and leaves.
 ///

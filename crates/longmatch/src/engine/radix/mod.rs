@@ -13,7 +13,6 @@
 mod batch;
 mod check;
 mod compile;
-mod cost;
 mod layout;
 mod lookup;
 mod path_compressed;
@@ -55,8 +54,7 @@ pub struct Config {
 }
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: false, wider: &[] };
 
 impl<F: Family> Lookup<F> for Radix<F> {
     #[inline(always)]

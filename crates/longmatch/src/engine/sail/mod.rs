@@ -12,7 +12,6 @@
 mod batch;
 mod check;
 mod compile;
-mod cost;
 mod layout;
 mod lookup;
 
@@ -33,8 +32,7 @@ use crate::simd::Simd;
 pub(super) const NAME: &str = "sail";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: false, wider: &[] };
 
 /// Compile-time choices.
 ///

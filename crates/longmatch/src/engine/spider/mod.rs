@@ -15,7 +15,6 @@
 mod batch;
 mod check;
 mod compile;
-mod cost;
 mod layout;
 mod lookup;
 
@@ -40,8 +39,7 @@ use layout::{DIRECT, DIRECT_ENTRIES, ROW};
 pub(super) const NAME: &str = "spider";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { oracle: false, wider: &["entry=64"], candidates: cost::CANDIDATES };
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: false, wider: &["entry=64"] };
 
 /// The kernel that answers a batch. All give the same answers.
 ///

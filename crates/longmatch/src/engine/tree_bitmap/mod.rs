@@ -13,7 +13,6 @@
 mod batch;
 mod check;
 mod compile;
-mod cost;
 mod layout;
 mod lookup;
 mod update;
@@ -64,8 +63,7 @@ impl Default for Config {
 }
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: false, wider: &[] };
 
 impl<F: Family, N: Node, R: NodeResult, M: Memory> Lookup<F> for TreeBitmap<F, N, R, M> {
     #[inline(always)]

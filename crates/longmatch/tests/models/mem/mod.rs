@@ -5,8 +5,6 @@
 pub mod published;
 #[path = "../../../src/mem/retired.rs"]
 mod retired;
-#[path = "../../../src/mem/runs.rs"]
-mod runs;
 #[path = "../../../src/mem/usage.rs"]
 mod usage;
 
@@ -20,7 +18,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub(crate) use retired::RetireList;
-pub(crate) use runs::{FreeRuns, Run};
 pub(crate) use usage::MemoryUsage;
 
 pub(crate) use crate::sync;

@@ -125,6 +125,11 @@ impl Entry {
     }
 
     #[inline(always)]
+    pub fn is_answer(self) -> bool {
+        self.0 >= ANSWER << PLACE_BITS
+    }
+
+    #[inline(always)]
     pub fn place(self) -> u32 {
         self.0 & PLACE
     }

@@ -39,11 +39,15 @@ pub(super) fn branches<L: Lanes, M: Memory>(
     if entry.is_list() { list(l, table, entry, below) } else { code(table, entry, below) }
 }
 
-/// Without a branch on pages of entries: where there is none, it reads the first word.
+/// Without a branch on pages of entries: where there is none, it reads the first word. For small
+/// tables, where nearly all addresses have an answer in the root, or nearly none.
 #[inline(always)]
 pub(super) fn flat<L: Lanes, M: Memory>(l: L, table: View<'_, M>, addr: u32) -> Option<NextHopId> {
     use core::hint::select_unpredictable as select;
     let (entry, below) = (root(table, addr), addr & table.below_root);
+    if entry.is_answer() {
+        return hop(table, entry.place());
+    }
     let deep = entry.is_page_of_entries();
     let cut = entry.cut() & 31;
     let at = select(deep, entry.place() + (below >> cut), 0);
@@ -102,12 +106,17 @@ pub(super) unsafe fn ranked<L: Lanes>(l: L, words: *const u32, place: u32, key: 
 pub(super) fn code<M: Memory>(table: View<'_, M>, entry: Entry, below: u32) -> Option<NextHopId> {
     let position = entry.position(below) as usize;
     // SAFETY: `position` is that of a code (invariant 4).
-    let code = unsafe { code_at(table, position) };
+    hop(table, unsafe { code_at(table, position) })
+}
+
+/// The next hop of a code.
+#[inline(always)]
+fn hop<M: Memory>(table: View<'_, M>, code: u32) -> Option<NextHopId> {
     if table.code_bytes > 1 {
         return NextHopId::new(code);
     }
     // SAFETY: a code of one byte has a next hop (invariant 5).
-    NextHopId::new(unsafe { table.hops.wrapping_add(code as usize).read() })
+    NextHopId::new(unsafe { table.hops.wrapping_add((code & 0xff) as usize).read() })
 }
 
 /// Reads a code.

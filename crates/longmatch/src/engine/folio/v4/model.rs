@@ -1,8 +1,8 @@
 //! The cost model of a plan: cycles of lookups from counts of reads and bytes.
 
 use super::layout::Single;
+use crate::engine::folio::cost::CpuCosts;
 use crate::engine::folio::numbers::{exp_minus, log2, power};
-use crate::engine::kit::cost::CpuCosts;
 use crate::mem::LINE;
 use crate::simd::{Cpu, Level, Simd};
 
@@ -29,8 +29,11 @@ impl Machine {
     /// A machine with these instructions.
     pub fn of(cpu: Cpu, level: Level) -> Self {
         let CpuCosts { overlapped, dependent, .. } = CpuCosts::of(cpu.microarch);
-        let batch = [overlapped[0], overlapped[1], overlapped[2].max(1.5 * overlapped[1])];
-        let one = [overlapped[0], dependent[1] / 5.0, dependent[2] / 4.0];
+        // Gathers of AVX2 are so many operations that a core overlaps few of them (Zen 3).
+        let least = if level >= Level::Avx512 { 1.5 * overlapped[1] } else { 12.0 };
+        let far = overlapped[2].max(least);
+        let batch = [overlapped[0], overlapped[1], far];
+        let one = [overlapped[0], dependent[1] / 5.0, far.max(dependent[2] / 4.0)];
         let list = if level >= Level::Avx512 {
             8.0
         } else if level >= Level::Avx2 {

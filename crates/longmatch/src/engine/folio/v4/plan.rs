@@ -142,7 +142,7 @@ impl Planner<'_> {
             tried.extend(others.map(|root| self.score(&parts, *root, lists, entries)));
         }
         let least = tried.iter().map(|it| it.bytes).fold(f64::INFINITY, f64::min);
-        let most = 1.5 * least + f64::from(4 << 20);
+        let most = 1.1 * least + f64::from(2 << 20);
         let fits =
             |it: &&Scored| it.bytes.is_finite() && it.bytes <= most && request.admits(&it.plan);
         let fit = tried.iter().filter(fits);
@@ -188,7 +188,7 @@ impl Planner<'_> {
         (plan.single, plan.ahead) = (cost.single, cost.ahead);
         let bytes = tally.bytes() + self.identity_bytes;
         let mib = (bytes / f64::from(1 << 20)).max(1.0);
-        let score = ln(cost.batch) + 0.5 * ln(cost.one) + 0.1 * ln(cost.random) + 0.2 * ln(mib);
+        let score = ln(cost.batch) + 0.5 * ln(cost.one) + 0.3 * ln(cost.random) + 0.2 * ln(mib);
         Scored { plan, score, bytes }
     }
 }

@@ -32,8 +32,11 @@ const ROOT_BLOCKS: u64 = 1 << 12;
 /// The lengths of the root's blocks.
 pub(super) const MIN_ROOT: u8 = 12;
 pub(super) const MAX_ROOT: u8 = 48;
-/// The most starts of a table whose lengths are planned two bits apart, not four.
-const FINE: usize = 1 << 16;
+/// Bits from one length of a sample's plan to the next.
+const GRID: u8 = 2;
+/// The parts of a sample, and the most starts of one.
+const PARTS: usize = 16;
+const PART: usize = 256;
 /// log2 of the bytes that pieces of codes are aligned to.
 const ALIGN: u8 = 6;
 
@@ -343,15 +346,29 @@ fn root(lowest: u32, starts: &[Start<u128>]) -> (u64, u8, u32) {
     (base, shift, blocks as u32)
 }
 
-/// Chooses the kinds of leaves and the number of usual steps: the fastest plan that is not too large.
+/// The choices of a plan.
+struct Chosen {
+    leaves: &'static str,
+    costs: Costs,
+    steps: u8,
+    lengths: Vec<u8>,
+}
+
+/// Chooses the kind of leaves, the number of usual steps and the lengths of blocks from a sample: the
+/// fastest plan that is not too large.
 fn choose(
-    plan: &mut Plan<'_>,
+    codes: &Codes,
+    (lowest, starts): (u32, &[Start<u128>]),
+    bits: u8,
     steps: Option<u8>,
     leaves: Option<&str>,
-) -> (&'static str, u8, Outline) {
+) -> Chosen {
     /// The bytes of a table that is not too large, and how many times the smallest.
     const BYTES: f32 = 4e6;
     const TIMES: f32 = 1.5;
+    let (sample, times) = sample(lowest, starts, bits);
+    let grid = [bits].into_iter().chain((bits + 1..=128).filter(|bits| bits.is_multiple_of(GRID)));
+    let mut plan = Plan::new(codes, lowest, &sample, &grid.collect::<Vec<_>>(), Costs::LINES);
     let mut all = Vec::new();
     for (name, costs) in Costs::ALL {
         if leaves.is_some_and(|leaves| leaves != name) {
@@ -359,17 +376,48 @@ fn choose(
         }
         plan.choose_all(costs);
         let steps = (1..=MAX_STEPS).filter(|it| steps.is_none_or(|steps| steps == *it));
-        all.extend(steps.map(|steps| (name, costs, steps, plan.outline(steps))));
+        all.extend(steps.map(|steps| (name, costs, steps, plan.outline(steps).times(times))));
     }
     let least = all.iter().map(|it| it.3.bytes).fold(f32::MAX, f32::min);
     let fits = |outline: &Outline| outline.bytes <= BYTES.max(TIMES * least);
     let time = |it: &&(&'static str, Costs, u8, Outline)| it.3.time(it.2);
     let fitting = all.iter().filter(|it| fits(&it.3));
     let best = fitting.min_by(|a, b| time(a).total_cmp(&time(b)));
-    let (name, costs, steps, outline) =
+    let (leaves, costs, steps, outline) =
         best.copied().unwrap_or(("lines", Costs::LINES, 1, Outline::default()));
-    plan.choose_all(costs);
-    (name, steps, outline)
+    Chosen { leaves, costs, steps, lengths: plan.lengths(&outline) }
+}
+
+/// Some parts of a table, and how many times as many starts the table has. A part is a block around
+/// one of some starts at equal distances, at most one of `bits` bits.
+fn sample(lowest: u32, starts: &[Start<u128>], bits: u8) -> (Vec<Start<u128>>, f32) {
+    if starts.len() <= PARTS * PART {
+        return (starts.to_vec(), 1.0);
+    }
+    let mut sample = Vec::new();
+    let mut end = 0;
+    for middle in (0..PARTS).map(|i| (2 * i + 1) * starts.len() / (2 * PARTS)) {
+        let around = |bits: u8| {
+            let block = Block::of(starts[middle].at, bits);
+            let from = starts[..middle].partition_point(|start| start.at < block.first);
+            let to = middle + starts[middle..].partition_point(|start| start.at <= block.last());
+            (block, from..to)
+        };
+        let mut parts = (bits..=128).map(around);
+        let Some((block, part)) = parts.find(|(_, part)| part.len() <= PART) else { continue };
+        if part.start < end {
+            continue;
+        }
+        end = part.end;
+        // Between the parts the sample has the next hops before and after them.
+        let raw = part.start.checked_sub(1).map_or(lowest, |before| starts[before].raw);
+        sample.extend(
+            (starts[part.start].at > block.first).then_some(Start { at: block.first, raw }),
+        );
+        sample.extend_from_slice(&starts[part]);
+    }
+    let times = starts.len() as f32 / sample.len() as f32;
+    (sample, times)
 }
 
 /// Compiles a table.
@@ -390,9 +438,10 @@ pub(super) fn compile(
     }
     let codes = Codes::choose(lowest, &starts, form);
     let (base, shift, last) = root(lowest, &starts);
-    let step = if starts.len() > FINE { 4 } else { 2 };
-    let mut plan = Plan::new(&codes, lowest, &starts, 64 - shift, Some(step), Costs::LINES);
-    let (leaves, steps, outline) = choose(&mut plan, steps, leaves);
+    let Chosen { leaves, costs, steps, lengths } =
+        choose(&codes, (lowest, &starts), 64 - shift, steps, leaves);
+    let plan = Plan::new(&codes, lowest, &starts, &lengths, costs);
+    let outline = plan.outline(steps);
     let others = 4 * (u64::from(last) + 1 + codes.form.list_len() as u64) + (1 << ALIGN);
     let bound = outline.bound + others;
     admit_plan(admit, outline.bytes as u64 + others, || bound)?;

@@ -60,7 +60,7 @@ impl Costs {
         ),
     ];
     pub const LINES: Self =
-        Self { step: 0.05, rare: 30.0, codes: 0.15, mini: NEVER, line: 1.5, fork: 6.0, fill: 1.3 };
+        Self { step: 0.05, rare: 30.0, codes: 15.0, mini: NEVER, line: 1.5, fork: 6.0, fill: 1.3 };
     /// For changes: any leaf that holds a block.
     pub const ANY: Self = Self { mini: 1.0, ..Self::LINES };
 }
@@ -76,6 +76,8 @@ pub(super) struct Outline {
     minis: f32,
     lines: f32,
     rare: f32,
+    /// A bit for each level that a page leads to.
+    levels: u128,
 }
 
 impl Outline {
@@ -86,6 +88,11 @@ impl Outline {
 
     fn add_whole(&mut self, bytes: u64) {
         self.add(bytes, bytes as f32);
+    }
+
+    /// The outline of a table that has `times` as many starts.
+    pub fn times(self, times: f32) -> Self {
+        Self { bytes: self.bytes * times, ..self }
     }
 
     /// The time of lookups with so many usual steps: the product of cycles in a batch and of cycles
@@ -190,19 +197,17 @@ pub(super) fn half_of(bits: u8) -> u8 {
 }
 
 impl<'a> Plan<'a> {
-    /// Plans the blocks of `bits` bits, in lengths `step` apart; leaves alone without a step.
+    /// Plans the blocks of the first of some ascending lengths, whose pages lead to blocks of the
+    /// others; leaves alone with one length.
     pub fn new(
         codes: &'a Codes,
         lowest: u32,
         starts: &'a [Start<u128>],
-        bits: u8,
-        step: Option<u8>,
+        lengths: &[u8],
         costs: Costs,
     ) -> Self {
-        let aligned = |bits: &u8| step.is_some_and(|step| bits.is_multiple_of(step));
-        let grid = [bits].into_iter().chain((bits + 1..=128).filter(aligned));
-        let levels: Vec<Level> =
-            grid.map(|bits| Level { bits, subs: Vec::new(), best: Vec::new() }).collect();
+        let level = |bits: &u8| Level { bits: *bits, subs: Vec::new(), best: Vec::new() };
+        let levels: Vec<Level> = lengths.iter().map(level).collect();
         let half = levels.iter().position(|level| level.bits >= 64).unwrap_or(0);
         let mut plan = Self { codes, lowest, starts, levels, costs, half };
         plan.find_subs();
@@ -216,6 +221,16 @@ impl<'a> Plan<'a> {
         for level in (0..self.levels.len()).rev() {
             self.choose(level);
         }
+    }
+
+    /// The lengths that an outline's pages lead to, with all whole bytes, so that a plan with these
+    /// lengths alone can have pages for any block.
+    pub fn lengths(&self, outline: &Outline) -> Vec<u8> {
+        let levels = self.levels.iter().enumerate();
+        let is_chosen = |(at, level): &(usize, &Level)| {
+            *at == 0 || level.bits.is_multiple_of(8) || outline.levels >> at & 1 != 0
+        };
+        levels.filter(is_chosen).map(|(_, level)| level.bits).collect()
     }
 
     /// The outline of the plan with so many usual steps.
@@ -239,6 +254,7 @@ impl<'a> Plan<'a> {
         match choice {
             Choice::Page(child) => {
                 let child = usize::from(child);
+                outline.levels |= 1 << child;
                 outline.add_whole(4 << (self.levels[child].bits - bits));
                 let subs = &self.levels[child].subs;
                 let first = subs.partition_point(|sub| sub.from < content.from);
@@ -461,10 +477,10 @@ impl<'a> Plan<'a> {
     }
 
     fn fork_cost(&self, level: usize, sub: Sub) -> Option<f32> {
-        let is_flat = sub.finest <= 64 || self.levels[level].bits >= 64;
-        if is_flat && sub.segments() > FORK_KEYS + 1
-            || !is_flat && self.levels[self.half].bits != 64
-        {
+        if sub.finest <= 64 || self.levels[level].bits >= 64 {
+            return (sub.segments() <= FORK_KEYS + 1).then_some(64.0);
+        }
+        if self.levels[self.half].bits != 64 {
             return None;
         }
         let parts = self.fork(level, sub)?;

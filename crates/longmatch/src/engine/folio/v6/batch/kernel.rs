@@ -100,11 +100,16 @@ impl<L: Lanes, const N: usize, const S: usize> Group for Kernel<'_, L, N, S> {
         while at < count {
             let left = (count - at).div_ceil(L::COUNT);
             match (left, L::COUNT) {
-                (4.., 16) => self.block::<4>(at, &mut in_lines, &mut rare),
+                (4.., _) => self.block::<4>(at, &mut in_lines, &mut rare),
                 (2.., 8) => self.block::<2>(at, &mut in_lines, &mut rare),
                 _ => self.block::<1>(at, &mut in_lines, &mut rare),
             }
-            at += L::COUNT * if left >= Self::VECTORS { Self::VECTORS } else { 1 };
+            at += L::COUNT
+                * match (left, L::COUNT) {
+                    (4.., _) => 4,
+                    (2.., 8) => 2,
+                    _ => 1,
+                };
         }
         let Arrays { position, entry, .. } = &*self.arrays;
         for (position, raw) in position[..count].iter().zip(entry) {
@@ -118,9 +123,6 @@ impl<L: Lanes, const N: usize, const S: usize> Group for Kernel<'_, L, N, S> {
 }
 
 impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
-    /// Vectors in a block.
-    const VECTORS: usize = if L::COUNT == 16 { 4 } else { 2 };
-
     #[inline(always)]
     pub fn new(
         lanes: L,
@@ -214,12 +216,9 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
         let l = self.lanes;
         let is_page = l.negative(l.and(lane.entry, l.add(lane.entry, lane.entry)));
         let index = l.and(l.add(lane.entry, self.word(lane)), l.splat(PLACE));
-        // Other lanes read the first entry: where a table has any entry but answers, it may have no
-        // pages, but the array ends with a word of its own.
-        let index = l.select(is_page, index, l.splat(0));
-        // SAFETY: the index of a page's entry for an address that reaches it (invariant 2), or 0.
-        let next = unsafe { l.gather_published(self.table.pages.as_ptr(), index) };
-        lane.entry = l.select(is_page, next, lane.entry);
+        let pages = self.table.pages.as_ptr().cast();
+        // SAFETY: the index of a page's entry for an address that reaches it (invariant 2).
+        lane.entry = unsafe { l.gather_where::<4>(is_page, pages, index, lane.entry) };
     }
 
     /// Replaces entries of codes and of minis with next hops; stores the others for the lists.

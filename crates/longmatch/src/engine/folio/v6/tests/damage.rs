@@ -44,13 +44,14 @@ fn lengths_and_parameters() {
         |it| it.lines = resized(&it.lines, it.lines.len() / 2),
         |it| it.hops = resized(&it.hops, 256),
     ];
-    let good = Folio6::compile(&rib, &Config::default()).unwrap();
-    for kind in [Kind::Codes, Kind::Line, Kind::Run, Kind::Page] {
+    let config = Config { leaves: Some("codes"), ..Config::default() };
+    let good = Folio6::compile(&rib, &config).unwrap();
+    for kind in [Kind::Codes, Kind::Run, Kind::Page] {
         let entries = good.root.iter().chain(good.pages.iter());
         assert!(entries.into_iter().any(|entry| Entry(*entry).kind() == kind), "{kind:?}");
     }
     for (i, damage) in damages.iter().enumerate() {
-        let mut bad = Folio6::compile(&rib, &Config::default()).unwrap();
+        let mut bad = Folio6::compile(&rib, &config).unwrap();
         damage(&mut bad);
         assert!(Engine::check(&bad, &rib).is_err(), "damage {i}");
         assert!(bounds::verify(bad.slices()).is_err(), "damage {i}");

@@ -96,6 +96,11 @@ fn shapes() -> Vec<(&'static str, Rib<Ipv6>)> {
         (STEM | (i % 5) << 64 | noise(i) >> (70 + i % 50), len)
     });
     let many = (0..4000u128).map(|i| (STEM | (noise(i) & 0xf_ffff) << 76, 40 + (i % 12) as u8));
+    // A sample of this table has no routes of most lengths.
+    let uneven = (0..6000u128).map(|i| match i % 60 {
+        0 => (noise(i), 1 + (i / 60 % 128) as u8),
+        _ => (STEM | (noise(i) & 0xffff) << 80, 48),
+    });
     let list = (0..40u128).map(|i| (noise(i), [19, 32, 48, 64, 127][i as usize % 5]));
     vec![
         ("bgp", routes(bgp, 200)),
@@ -104,6 +109,7 @@ fn shapes() -> Vec<(&'static str, Rib<Ipv6>)> {
         ("subscribers", routes(subscribers, 2048)),
         ("mixed", routes(mixed, 7)),
         ("many next hops", routes(many, 4000)),
+        ("uneven", routes(uneven, 100)),
         ("list", routes(list, 2)),
     ]
 }

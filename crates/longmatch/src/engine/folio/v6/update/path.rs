@@ -243,10 +243,12 @@ impl Patcher {
             return Ok(Entry::answer(lowest));
         }
         let At { reached: Reached { block, is_lower, .. }, left, .. } = at;
-        let plan = |whole| Plan::new(&self.codes, lowest, starts, block.bits, whole, Costs::ANY);
-        let leaf = plan(None);
+        let lengths: Vec<u8> =
+            (block.bits..=128).filter(|it| *it == block.bits || it.is_multiple_of(4)).collect();
+        let plan = |lengths: &[u8]| Plan::new(&self.codes, lowest, starts, lengths, Costs::ANY);
+        let leaf = plan(&lengths[..1]);
         let suffices = leaf.choice(0, 0, 0) == Choice::Run || leaf.total(0) <= SMALL_LEAF;
-        let plan = if suffices { leaf } else { plan(Some(4)) };
+        let plan = if suffices { leaf } else { plan(&lengths) };
         let mut builder = Builder::new(&plan, &mut self.store);
         builder.tops(left, is_lower).map_err(|_| CannotPatch)?;
         replaced.nodes += builder.pages;
