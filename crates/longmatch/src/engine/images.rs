@@ -82,7 +82,8 @@ where
         EngineKind::Auto => &[],
         _ => return Err(NoImage::Engine(spec.to_string())),
     };
-    let request = Request { engine: EngineKind::Folio.name(), options, memory: spec.memory, rib };
+    let (engine, memory) = (EngineKind::Folio.name(), spec.memory);
+    let request = Request { engine, options, memory, rib, any_cpu: true };
     folio::Build::build(&request, TakeImage).map_err(NoImage::Compile)?
 }
 

@@ -134,7 +134,7 @@ macro_rules! named_engines {
             ) -> Result<V::Output, CompileError> {
                 let EngineSpec { kind, ref options, memory } = *spec;
                 let engine = kind.name();
-                let request = Request { engine, options, memory, rib };
+                let request = Request { engine, options, memory, rib, any_cpu: false };
                 match kind {
                     $(
                         #[cfg($($compiled)*)]

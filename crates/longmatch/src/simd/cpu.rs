@@ -190,8 +190,7 @@ impl Cpu {
         Self { microarch, caches }
     }
 
-    /// The usual server CPU of a group, for tests that do not depend on this machine.
-    #[cfg(test)]
+    /// The usual server CPU of a group, for structures and tests that do not depend on this machine.
     pub const fn typical(microarch: Microarch) -> Self {
         let caches = match microarch {
             Microarch::Zen3 => Caches { l1d: 32 * KIB, l2: 512 * KIB },

@@ -33,17 +33,8 @@ const UNCODED: usize = 1000;
 /// The most identity codes on top of the number of ranges.
 const IDENTITY: usize = 1 << 16;
 
-/// The lookup structure of a table.
-pub(super) fn compile(
-    rib: &Rib<Ipv4>,
-    config: &Config,
-    admit: Admit<'_>,
-) -> Result<Folio4, CompileError> {
-    compile_for(&Machine::here(), rib, config, admit)
-}
-
 /// The lookup structure of a table, planned for a machine.
-pub(super) fn compile_for(
+pub(super) fn compile(
     machine: &Machine,
     rib: &Rib<Ipv4>,
     config: &Config,

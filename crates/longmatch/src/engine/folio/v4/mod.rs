@@ -27,6 +27,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use self::batch::InPlace;
 use self::compile::compile;
 use self::layout::{Extent, MAX_ROOT, MIN_ROOT, Single};
+use self::model::Machine;
 use super::NAME;
 use super::admit::Admit;
 use crate::engine::kit::{
@@ -116,7 +117,8 @@ pub(super) fn build<V: EngineVisitor<Ipv4>>(
     };
     options.finish()?;
     let admit: Admit<'_> = &|bytes| request.admit(|| bytes);
-    Ok(visitor.visit(compile(request.rib, &config, admit)?))
+    let machine = if request.any_cpu { Machine::any() } else { Machine::here() };
+    Ok(visitor.visit(compile(&machine, request.rib, &config, admit)?))
 }
 
 impl<M: Memory> Folio4<M> {
@@ -197,7 +199,7 @@ impl Engine<Ipv4> for Folio4 {
     type Config = Config;
 
     fn compile(rib: &Rib<Ipv4>, config: &Config) -> Result<Self, CompileError> {
-        compile(rib, config, &|_| Ok(()))
+        compile(&Machine::here(), rib, config, &|_| Ok(()))
     }
 
     /// The root, the words and the codes.

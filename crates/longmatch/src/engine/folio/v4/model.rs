@@ -4,7 +4,7 @@ use super::layout::Single;
 use crate::engine::folio::cost::CpuCosts;
 use crate::engine::folio::numbers::{exp_minus, log2, power};
 use crate::mem::LINE;
-use crate::simd::{Cpu, Level, Simd};
+use crate::simd::{Cpu, Level, Microarch, Simd};
 
 /// What the model knows of a machine.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -24,6 +24,11 @@ impl Machine {
     /// The machine that this program runs on.
     pub fn here() -> Self {
         Self::of(Cpu::detect(), Simd::best().level())
+    }
+
+    /// A machine in the middle, for structures that other machines read.
+    pub fn any() -> Self {
+        Self::of(Cpu::typical(Microarch::Zen4), Level::Avx2)
     }
 
     /// A machine with these instructions.

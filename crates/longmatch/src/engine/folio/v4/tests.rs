@@ -1,7 +1,6 @@
 use alloc::vec;
 
 use super::layout::Fixed;
-use super::model::Machine;
 use super::*;
 use crate::engine::testing::{ends, hop, rib4, spread};
 use crate::net::{Prefix, Route};
@@ -17,7 +16,7 @@ mod random;
 fn agree(rib: &Rib<Ipv4>, config: &Config) -> Folio4 {
     let cpu = Cpu::typical(Microarch::Zen4);
     let machine = Machine::of(cpu, Level::Avx512);
-    let folio = compile::compile_for(&machine, rib, config, &|_| Ok(()));
+    let folio = compile::compile(&machine, rib, config, &|_| Ok(()));
     let mut folio = folio.unwrap_or_else(|e| panic!("{config:?}: {e}"));
     let variant = Structure::variant(&folio);
     Engine::check(&folio, rib).unwrap_or_else(|corrupt| panic!("{variant}: {corrupt}"));

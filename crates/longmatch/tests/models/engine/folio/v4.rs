@@ -177,7 +177,9 @@ impl Model for Table {
 
 /// Compiles version 0, and names the items that readers may load.
 fn compile() -> (StdArc<Folio4<LiveMemory>>, Box<dyn Patch<Ipv4>>) {
-    let folio = compile::compile(&routes(0), &Config::default(), &|_| Ok(())).unwrap();
+    let config = Config::default();
+    let folio =
+        compile::compile(&model::Machine::here(), &routes(0), &config, &|_| Ok(())).unwrap();
     let live = update::live(folio);
     let WriteSide::Patched(patch) = live.write else { panic!("memory is short") };
     let engine: StdArc<dyn Any + Send + Sync> = live.engine;
