@@ -127,10 +127,7 @@ impl FileSpec {
         Self { ipv6: engine.into(), ..self }
     }
 
-    /// Compiles data to the bytes of a file.
-    ///
-    /// Equal data and specs give equal bytes on CPUs with equal caches, to which Folio of IPv4 fits its
-    /// plan; with all of its options given, on every machine.
+    /// Compiles data to the bytes of a file. Equal data and specs give equal bytes on every machine.
     ///
     /// ```
     /// use longmatch::file::{FileSpec, FileTable};
