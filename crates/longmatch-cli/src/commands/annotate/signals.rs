@@ -34,11 +34,17 @@ impl Signals {
     /// If the system refuses.
     pub fn catch(&self) -> Result<(), CliError> {
         #[cfg(unix)]
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            let failed = |error| CliError::input("signals", error);
-            let flag = || self.interrupted.clone();
-            signal_hook::flag::register_conditional_default(signal, flag()).map_err(failed)?;
-            signal_hook::flag::register(signal, flag()).map_err(failed)?;
+        {
+            // First the flag that ends the reading: no signal between the calls is lost then.
+            let has_come = Arc::new(AtomicBool::new(false));
+            for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+                signal_hook::flag::register(signal, self.interrupted.clone())
+                    .and_then(|_| {
+                        signal_hook::flag::register_conditional_default(signal, has_come.clone())
+                    })
+                    .and_then(|_| signal_hook::flag::register(signal, has_come.clone()))
+                    .map_err(|error| CliError::input("signals", error))?;
+            }
         }
         Ok(())
     }
