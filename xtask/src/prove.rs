@@ -2,12 +2,13 @@
 //! the repository.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::cpu;
 use crate::foreign;
 use crate::large::{self, file};
 use crate::report::{Outcome, Report};
-use crate::workspace::{cargo, longmatch};
+use crate::workspace::{cargo, longmatch, target};
 
 /// The tables. Each adds a property that the others lack: size, many next hops, long prefixes, a default route, IPv6.
 const TABLES: [&str; 8] = [
@@ -60,6 +61,21 @@ const VARIANTS: &str = "folio:codes=32,folio:codes=24:flat=yes,folio:s=14:lists=
                         folio:codes=8:leaves=lines,folio:codes=book:leaves=minis,folio:codes=16:steps=1,\
                         folio:codes=list:steps=2:leaves=codes,folio:steps=3:leaves=lines";
 
+/// The program of the data directory that makes tables of other kinds, and those that the engines are verified on. The
+/// ten million prefixes of IPv4 and the five of IPv6 are left out: some engines take gigabytes for them.
+const SHAPES: &str = "shapes.py";
+const SHAPED: [&str; 9] = [
+    "ipv4-blocklist",
+    "ipv4-hosts",
+    "ipv4-bgp-and-hosts",
+    "ipv4-subscribers",
+    "ipv4-firewall-1000",
+    "ipv6-hosts",
+    "ipv6-subscribers-64",
+    "ipv6-delegations-56",
+    "ipv6-firewall-1000",
+];
+
 /// Synthetic tables from the first one, as in the Poptrie paper, to reach the limits of structures.
 const SYNTHETIC: [&str; 2] = ["syn1", "syn2"];
 
@@ -111,21 +127,40 @@ fn with_data(report: &mut Report, dir: &Path) {
         report.command(&name, replay.arg("--updates").arg(&updates));
     }
     for table in TABLES {
-        let routes = file(dir, table);
-        let name = format!("all engines agree on {table}");
-        if routes.is_file() {
-            let engines = format!("all,{VARIANTS}");
-            let mut verify = longmatch("verify --engine");
-            report.command(&name, verify.args([&engines, "--routes"]).arg(&routes));
-        } else {
-            report.skip(&name, &format!("absent: {}", routes.display()));
-        }
+        verify(report, table, &file(dir, table));
     }
+    shapes(report, &dir.join(SHAPES));
     let first = file(dir, TABLES[0]);
     for split in SYNTHETIC.iter().filter(|_| first.is_file()) {
         let name = format!("all engines agree on {split} of {}", TABLES[0]);
         let mut verify = longmatch("verify --engine all --routes");
         report.command(&name, verify.arg(&first).args(["--split", split]));
+    }
+}
+
+/// Verifies every engine, and the variants of Folio, on a table.
+fn verify(report: &mut Report, table: &str, routes: &Path) {
+    let name = format!("all engines agree on {table}");
+    if !routes.is_file() {
+        report.skip(&name, &format!("absent: {}", routes.display()));
+        return;
+    }
+    let mut verify = longmatch("verify --engine");
+    verify.args([&format!("all,{VARIANTS}"), "--routes"]).arg(routes);
+    report.command(&name, &mut verify);
+}
+
+/// Makes the tables of other kinds, and verifies the engines on them.
+fn shapes(report: &mut Report, program: &Path) {
+    let name = "tables of other kinds";
+    if !program.is_file() {
+        report.skip(name, &format!("absent: {}", program.display()));
+        return;
+    }
+    let made = target().join("shapes");
+    report.command(name, Command::new("python3").arg(program).arg(&made));
+    for table in SHAPED {
+        verify(report, table, &made.join(format!("{table}.txt")));
     }
 }
 

@@ -155,6 +155,11 @@ impl<L: Lanes> Of<L> {
         let found = unsafe { l.gather_pairs(long.as_ptr().cast(), pairs) };
         let expected = [0, 1].map(|word| self.each(|n| ((n & 31) * 2 + word) * 77));
         assert_eq!(found.map(|found| self.lanes(found)), expected);
+        let records = l.and(index, l.splat(15));
+        // SAFETY: records are below 16, the array has 65 words.
+        let found = unsafe { l.gather_records(long.as_ptr().cast(), records) };
+        let expected = [0, 1, 2, 3].map(|word| self.each(|n| ((n & 15) * 4 + word) * 77));
+        assert_eq!(found.map(|found| self.lanes(found)), expected);
         // SAFETY: indices are below 64; the array has 66 items, so each item has 4 readable bytes.
         let found = unsafe { l.gather::<2>(short.as_ptr().cast(), index) };
         assert_eq!(self.lanes(l.and(found, l.splat(0xffff))), self.each(|n| n & 63));
