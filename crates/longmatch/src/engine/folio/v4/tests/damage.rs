@@ -1,7 +1,12 @@
 //! `check` detects damage, for the right reason, and before a read leaves an array.
 
+use hashbrown::HashMap;
+
+use super::super::account::Account;
+use super::super::check::Known;
 use super::super::layout::{Entry, Patches, Target};
 use super::*;
+use crate::engine::folio::pieces::Piece;
 use crate::mem::{Frozen, Plain};
 
 /// Pages of codes, one of them shared; a list; a page of entries; answers.
@@ -167,4 +172,50 @@ fn pages_of_entries() {
             ),
         ],
     );
+}
+
+/// What a writer would know of the pieces of an array; what no piece covers is free.
+fn known(pieces: &HashMap<u32, (Piece, u32)>, first: usize, units: usize) -> Known {
+    let mut pieces: Vec<(Piece, u32)> = pieces.values().copied().collect();
+    pieces.sort_unstable();
+    let covers = |unit| {
+        move |it: &(Piece, u32)| {
+            (it.0.start as usize..it.0.start as usize + it.0.units()).contains(&unit)
+        }
+    };
+    let free = (first..units).filter(|unit| !pieces.iter().any(covers(*unit)));
+    let others = free.map(|unit| Piece { start: unit as u32, log2: 0, kind: 0 }).collect();
+    Known { pieces, others }
+}
+
+#[test]
+fn accounts_of_a_writer() {
+    let rib = rib4(&ROUTES);
+    let folio = with_entries();
+    let fixed = &folio.fixed;
+    let account = Account::of(folio.slices()).unwrap();
+    let sound = || {
+        let units = folio.codes.len() / usize::from(fixed.code_bytes);
+        [
+            known(&account.words, compile::first_word(fixed), folio.words.len()),
+            known(&account.codes, compile::identity_units(fixed), units),
+        ]
+    };
+    let verify = |accounts: &check::Accounts| check::check(folio.slices(), Some(accounts), &rib);
+    verify(&sound()).unwrap();
+    let damages: [(fn(&mut Known), &str); 5] = [
+        (|it| it.pieces[0].1 -= 1, "references is met as"),
+        (|it| it.pieces[0].1 += 1, "references is met as"),
+        (|it| it.pieces[0].0.kind ^= 1, "references is met as"),
+        (|it| drop(it.pieces.pop()), "in the account"),
+        (|it| it.others.push(it.pieces[0].0), "do not cover unit"),
+    ];
+    for array in 0..2 {
+        for (damage, message) in damages {
+            let mut accounts = sound();
+            damage(&mut accounts[array]);
+            let what = verify(&accounts).map_err(|corrupt| corrupt.what);
+            assert!(what.as_ref().is_err_and(|what| what.contains(message)), "{message}: {what:?}");
+        }
+    }
 }
