@@ -352,17 +352,25 @@ struct Chosen {
     costs: Costs,
     steps: u8,
     lengths: Vec<u8>,
+    /// Estimated from a sample.
+    outline: Outline,
+}
+
+impl Chosen {
+    fn time(&self) -> f32 {
+        self.outline.time(self.steps)
+    }
 }
 
 /// Chooses the kind of leaves, the number of usual steps and the lengths of blocks from a sample: the
-/// fastest plan that is not too large.
+/// fastest plan that is not too large. The others follow, for a table that is larger than the sample suggests.
 fn choose(
     codes: &Codes,
     (lowest, starts): (u32, &[Start<u128>]),
     bits: u8,
     steps: Option<u8>,
     leaves: Option<&str>,
-) -> Chosen {
+) -> Vec<Chosen> {
     /// The bytes of a table that is not too large, and how many times the smallest.
     const BYTES: f32 = 4e6;
     const TIMES: f32 = 1.5;
@@ -376,16 +384,17 @@ fn choose(
         }
         plan.choose_all(costs);
         let steps = (1..=MAX_STEPS).filter(|it| steps.is_none_or(|steps| steps == *it));
-        all.extend(steps.map(|steps| (name, costs, steps, plan.outline(steps).times(times))));
+        all.extend(steps.map(|steps| {
+            let outline = plan.outline(steps);
+            let lengths = plan.lengths(&outline);
+            Chosen { leaves: name, costs, steps, lengths, outline: outline.times(times) }
+        }));
     }
-    let least = all.iter().map(|it| it.3.bytes).fold(f32::MAX, f32::min);
-    let fits = |outline: &Outline| outline.bytes <= BYTES.max(TIMES * least);
-    let time = |it: &&(&'static str, Costs, u8, Outline)| it.3.time(it.2);
-    let fitting = all.iter().filter(|it| fits(&it.3));
-    let best = fitting.min_by(|a, b| time(a).total_cmp(&time(b)));
-    let (leaves, costs, steps, outline) =
-        best.copied().unwrap_or(("lines", Costs::LINES, 1, Outline::default()));
-    Chosen { leaves, costs, steps, lengths: plan.lengths(&outline) }
+    let least = all.iter().map(|it| it.outline.bytes()).fold(f32::MAX, f32::min);
+    let fits =
+        |it: &Chosen| it.outline.has_places() && it.outline.bytes() <= BYTES.max(TIMES * least);
+    all.sort_by(|a, b| fits(b).cmp(&fits(a)).then(a.time().total_cmp(&b.time())));
+    all
 }
 
 /// Some parts of a table, and how many times as many starts the table has. A part is a block around
@@ -438,21 +447,43 @@ pub(super) fn compile(
     }
     let codes = Codes::choose(lowest, &starts, form);
     let (base, shift, last) = root(lowest, &starts);
-    let Chosen { leaves, costs, steps, lengths } =
-        choose(&codes, (lowest, &starts), 64 - shift, steps, leaves);
-    let plan = Plan::new(&codes, lowest, &starts, &lengths, costs);
-    let outline = plan.outline(steps);
-    let others = 4 * (u64::from(last) + 1 + codes.form.list_len() as u64) + (1 << ALIGN);
-    let bound = outline.bound + others;
-    admit_plan(admit, outline.bytes as u64 + others, || bound)?;
+    let mut all = choose(&codes, (lowest, &starts), 64 - shift, steps, leaves).into_iter();
+    loop {
+        let Some(chosen) = all.next() else { return Err(refused(Full::Places, 0)) };
+        let plan = Plan::new(&codes, lowest, &starts, &chosen.lengths, chosen.costs);
+        let fixed = Fixed {
+            base,
+            shift,
+            last,
+            steps: chosen.steps,
+            log2: codes.form.log2,
+            is_list: codes.form.is_list,
+        };
+        match store(&plan, fixed, chosen.leaves, admit) {
+            // Another plan may have places for all.
+            Err(CompileError::TooMany { .. }) if all.len() > 0 => {}
+            stored => return stored,
+        }
+    }
+}
+
+/// Stores the pages and leaves of a plan.
+fn store(
+    plan: &Plan<'_>,
+    fixed: Fixed,
+    leaves: &'static str,
+    admit: Admit<'_>,
+) -> Result<Folio6, CompileError> {
+    let (codes, outline) = (plan.codes, plan.outline(fixed.steps));
+    let others = 4 * (u64::from(fixed.last) + 1 + codes.form.list_len() as u64) + (1 << ALIGN);
+    let bound = outline.bound() + others;
+    admit_plan(admit, outline.bytes() as u64 + others, || bound)?;
     let mut store = Store::new(codes.form.log2, [const { Vec::new() }; 3], Vec::new());
-    let mut builder = Builder::new(&plan, &mut store);
-    builder.tops(steps, false).map_err(|full| refused(full, bound))?;
+    let mut builder = Builder::new(plan, &mut store);
+    builder.tops(fixed.steps, false).map_err(|full| refused(full, bound))?;
     let tops = builder.tops;
-    let fixed =
-        Fixed { base, shift, last, steps, log2: codes.form.log2, is_list: codes.form.is_list };
-    let mut root = Vec::with_capacity(last as usize + 1);
-    fill_root(&plan, &fixed, &tops, &mut root);
+    let mut root = Vec::with_capacity(fixed.last as usize + 1);
+    fill_root(plan, &fixed, &tops, &mut root);
     let memory = CompileError::memory(NAME);
     let arrays = (|| {
         Ok(Folio6 {

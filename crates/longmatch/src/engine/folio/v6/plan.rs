@@ -9,7 +9,7 @@ use core::ops::Range;
 use super::super::numbers::sqrt;
 use super::super::survey::Start;
 use super::codes::Codes;
-use super::layout::{Block, MAX_CODES, MAX_DROP, MAX_GRAIN, MAX_RUN, MAX_STEPS, below};
+use super::layout::{Block, MAX_CODES, MAX_DROP, MAX_GRAIN, MAX_RUN, MAX_STEPS, PLACES, below};
 use super::leaf::{FORK_KEYS, HOSTS, KEYS, MINI_KEYS, log2_lines};
 
 /// What a plan weighs, in bytes for each start of a block.
@@ -65,13 +65,21 @@ impl Costs {
     pub const ANY: Self = Self { mini: 1.0, ..Self::LINES };
 }
 
-/// The bytes of a plan, and its starts by the kind of their leaf.
+/// The arrays of a plan: pages, codes, lines, minis.
+const PAGES: usize = 0;
+const CODES: usize = 1;
+const LINES: usize = 2;
+const MINIS: usize = 3;
+
+/// The units of a plan's arrays, and its starts by the kind of their leaf.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Outline {
-    /// Estimated bytes, in which blocks share lines.
-    pub bytes: f32,
-    /// An upper bound of the bytes of pages and leaves, which share nothing.
-    pub bound: u64,
+    /// Estimated units, in which blocks share lines.
+    units: [f32; 4],
+    /// Upper bounds, as if pages and leaves shared nothing.
+    most: [u64; 4],
+    /// Bytes of a unit.
+    sizes: [u8; 4],
     codes: f32,
     minis: f32,
     lines: f32,
@@ -81,18 +89,37 @@ pub(super) struct Outline {
 }
 
 impl Outline {
-    fn add(&mut self, bound: u64, bytes: f32) {
-        self.bound += bound;
-        self.bytes += bytes;
+    fn new(log2: u8) -> Self {
+        Self { sizes: [4, 1 << log2, 64, 16], ..Self::default() }
     }
 
-    fn add_whole(&mut self, bytes: u64) {
-        self.add(bytes, bytes as f32);
+    fn add(&mut self, array: usize, most: u64, units: f32) {
+        self.most[array] += most;
+        self.units[array] += units;
+    }
+
+    fn add_whole(&mut self, array: usize, units: u64) {
+        self.add(array, units, units as f32);
+    }
+
+    /// Estimated bytes of pages and leaves.
+    pub fn bytes(&self) -> f32 {
+        self.units.iter().zip(self.sizes).map(|(units, size)| units * f32::from(size)).sum()
+    }
+
+    /// An upper bound of their bytes.
+    pub fn bound(&self) -> u64 {
+        self.most.iter().zip(self.sizes).map(|(units, size)| units * u64::from(size)).sum()
+    }
+
+    /// Whether every array has places for its estimated units.
+    pub fn has_places(&self) -> bool {
+        self.units.iter().all(|units| *units <= PLACES as f32)
     }
 
     /// The outline of a table that has `times` as many starts.
     pub fn times(self, times: f32) -> Self {
-        Self { bytes: self.bytes * times, ..self }
+        Self { units: self.units.map(|units| units * times), ..self }
     }
 
     /// The time of lookups with so many usual steps: the product of cycles in a batch and of cycles
@@ -102,7 +129,7 @@ impl Outline {
         let share = |starts: f32| starts / all;
         let is_used = |starts: f32| if share(starts) > 0.001 { 1.0 } else { 0.0 };
         // The cycles of a read by the bytes that are read (Zen 3).
-        let read = 1.0 + 0.7 * sqrt(f64::from(self.bytes / 131_072.0)) as f32;
+        let read = 1.0 + 0.7 * sqrt(f64::from(self.bytes() / 131_072.0)) as f32;
         let steps = f32::from(steps) * (3.0 + read);
         let leaf = is_used(self.codes) * (2.0 + read)
             + is_used(self.minis) * (8.0 + 2.0 * read)
@@ -235,7 +262,7 @@ impl<'a> Plan<'a> {
 
     /// The outline of the plan with so many usual steps.
     pub fn outline(&self, steps: u8) -> Outline {
-        let mut outline = Outline::default();
+        let mut outline = Outline::new(self.codes.form.log2);
         for sub in 0..self.levels[0].subs.len() {
             self.add_to(&mut outline, 0, sub, steps, false);
         }
@@ -249,13 +276,13 @@ impl<'a> Plan<'a> {
         let choice = self.choice(level, sub, left);
         if bits == 64 && choice != Choice::Run {
             // The entry of the lower word.
-            outline.add(4, 4.0);
+            outline.add_whole(PAGES, 1);
         }
         match choice {
             Choice::Page(child) => {
                 let child = usize::from(child);
                 outline.levels |= 1 << child;
-                outline.add_whole(4 << (self.levels[child].bits - bits));
+                outline.add_whole(PAGES, 1 << (self.levels[child].bits - bits));
                 let subs = &self.levels[child].subs;
                 let first = subs.partition_point(|sub| sub.from < content.from);
                 let count = subs[first..].partition_point(|sub| sub.from < content.to);
@@ -267,14 +294,14 @@ impl<'a> Plan<'a> {
             }
             Choice::Run => {
                 // Hosts are half of the starts where none are neighbours, or all of them.
-                let of_hosts = |hosts: usize| 64 << log2_lines(log2, hosts);
+                let of_hosts = |hosts: usize| 1u64 << log2_lines(log2, hosts);
                 let segments = content.segments();
-                outline.add(of_hosts(2 * segments), of_hosts(segments / 2) as f32);
+                outline.add(LINES, of_hosts(2 * segments), of_hosts(segments / 2) as f32);
                 outline.rare += starts;
                 return;
             }
             Choice::Fork => {
-                outline.add_whole(64);
+                outline.add_whole(LINES, 1);
                 outline.rare += starts;
                 for (_, part) in self.fork(level, content).unwrap_or_default() {
                     if let Content::Deep(sub) = part {
@@ -283,14 +310,14 @@ impl<'a> Plan<'a> {
                 }
                 return;
             }
-            Choice::Mini => outline.add_whole(16),
+            Choice::Mini => outline.add_whole(MINIS, 1),
             Choice::Line => {
                 let share = content.segments() as f32 / KEYS[usize::from(log2)] as f32;
-                outline.add(64, 64.0 * (share * self.costs.fill).min(1.0));
+                outline.add(LINES, 1, (share * self.costs.fill).min(1.0));
             }
             Choice::Codes => {
                 let depth = self.depth(bits, content).unwrap_or(bits);
-                outline.add_whole(1 << (depth - bits) << log2);
+                outline.add_whole(CODES, 1 << (depth - bits));
             }
         }
         let kind = match choice {
