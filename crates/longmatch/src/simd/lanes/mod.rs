@@ -246,7 +246,7 @@ pub unsafe trait Lanes: Copy {
         let mut count = 0;
         for (value, chosen) in self.lanes(&a).iter().zip(self.lanes(&chosen)) {
             // SAFETY: `count` is at most the number of this lane.
-            unsafe { to.add(count).write(*value) };
+            unsafe { to.wrapping_add(count).write(*value) };
             count += *chosen as usize;
         }
         count

@@ -28,60 +28,67 @@ pub(super) struct Kernel<'a, L: Lanes, const N: usize, const S: usize, const D: 
     arrays: &'a mut Arrays<S, D>,
 }
 
-/// A list of words, each written before it is read: to clear it would take as long as some lookups.
-struct List<const S: usize>([MaybeUninit<u32>; S]);
+/// `K` lists of the same length. Words are written before they are read: to clear the lists would take as long as some
+/// lookups.
+struct Lists<const K: usize, const S: usize>([[MaybeUninit<u32>; S]; K]);
 
-impl<const S: usize> List<S> {
-    const NEW: Self = Self([MaybeUninit::uninit(); S]);
+impl<const K: usize, const S: usize> Lists<K, S> {
+    const NEW: Self = Self([[MaybeUninit::uninit(); S]; K]);
 
-    /// Writes the chosen lanes from word `at` on, and any words up to a vector after it. Returns their number.
+    /// Writes the chosen lanes of a vector for each list from word `at` on, and any words up to a vector after it. Returns
+    /// their number.
     #[inline(always)]
-    fn push<L: Lanes>(&mut self, l: L, mask: L::M, vector: L::V, at: usize) -> usize {
-        let to = self.0[at..][..L::COUNT].as_mut_ptr();
-        // SAFETY: `to` has a vector's words, by the slicing above.
-        unsafe { l.store_chosen_at(mask, vector, to.cast()) }
+    fn push<L: Lanes>(&mut self, l: L, mask: L::M, vectors: [L::V; K], at: usize) -> usize {
+        let mut count = 0;
+        for (list, vector) in self.0.iter_mut().zip(vectors) {
+            let to = list[at..][..L::COUNT].as_mut_ptr();
+            // SAFETY: `to` has a vector's words, by the slicing above.
+            count = unsafe { l.store_chosen_at(mask, vector, to.cast()) };
+        }
+        count
     }
 
-    /// Writes a vector.
+    /// Writes a vector in one of the lists.
     #[inline(always)]
-    fn store<L: Lanes>(&mut self, l: L, vector: L::V, at: usize) {
-        let to = self.0[at..][..L::COUNT].as_mut_ptr();
+    fn store<L: Lanes>(&mut self, l: L, list: usize, vector: L::V, at: usize) {
+        let to = self.0[list][at..][..L::COUNT].as_mut_ptr();
         // SAFETY: `to` has a vector's words, by the slicing above.
         unsafe { l.store(to.cast(), vector) };
     }
 
-    /// Reads a vector.
+    /// Reads a vector of each list.
     ///
     /// # Safety
-    /// Its words have been written.
+    /// Their words have been written.
     #[inline(always)]
-    unsafe fn load<L: Lanes>(&self, l: L, at: usize) -> L::V {
-        // SAFETY: a vector's words, by the slicing, which the caller guarantees to be written.
-        unsafe { l.load(self.0[at..][..L::COUNT].as_ptr().cast()) }
+    unsafe fn load<L: Lanes>(&self, l: L, at: usize) -> [L::V; K] {
+        let mut vectors = [l.splat(0); K];
+        for (list, vector) in self.0.iter().zip(&mut vectors) {
+            // SAFETY: a vector's words, by the slicing, which the caller guarantees to be written.
+            *vector = unsafe { l.load(list[at..][..L::COUNT].as_ptr().cast()) };
+        }
+        vectors
     }
 
-    /// The first words.
+    /// The first words of each list.
     ///
     /// # Safety
     /// They have been written.
     #[inline(always)]
-    unsafe fn first(&mut self, count: usize) -> &mut [u32] {
-        let words = &mut self.0[..count];
-        // SAFETY: words of the list, which the caller guarantees to be written.
-        unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), count) }
+    unsafe fn first(&mut self, count: usize) -> [&mut [u32]; K] {
+        self.0.each_mut().map(|list| {
+            let words = list[..count].as_mut_ptr();
+            // SAFETY: words of the list, which the caller guarantees to be written.
+            unsafe { core::slice::from_raw_parts_mut(words.cast(), count) }
+        })
     }
 }
 
 /// The addresses of a group that the root does not answer, and those that wait. There is space for a vector after the
 /// last one.
 pub(super) struct Arrays<const S: usize, const D: usize> {
-    /// Their positions in the group.
-    position: List<S>,
-    /// The two words of their upper halves.
-    high: List<S>,
-    low: List<S>,
-    /// The entries that they have reached.
-    entry: List<S>,
+    /// Their positions in the group, the two words of their upper halves, and the entries that they have reached.
+    others: Lists<4, S>,
     waiting: [Waiting<S>; D],
     /// The number of the group, modulo `D`.
     now: usize,
@@ -91,37 +98,22 @@ pub(super) struct Arrays<const S: usize, const D: usize> {
 struct Waiting<const S: usize> {
     /// The first address of the group.
     start: usize,
-    /// At lines: their number, positions, entries, and the upper halves that the lines compare.
+    /// At lines: their number; positions, entries, and the upper halves that the lines compare.
     lines: usize,
-    line: [List<S>; 2],
-    word: List<S>,
-    /// At rare entries: their number, positions and entries.
+    line: Lists<3, S>,
+    /// At rare entries: their number; positions and entries.
     rare: usize,
-    position: List<S>,
-    entry: List<S>,
+    entry: Lists<2, S>,
+}
+
+impl<const S: usize> Waiting<S> {
+    const NONE: Self = Self { start: 0, lines: 0, line: Lists::NEW, rare: 0, entry: Lists::NEW };
 }
 
 impl<const S: usize, const D: usize> Arrays<S, D> {
     #[inline(always)]
     pub fn new() -> Self {
-        Self {
-            position: List::NEW,
-            high: List::NEW,
-            low: List::NEW,
-            entry: List::NEW,
-            waiting: [const {
-                Waiting {
-                    start: 0,
-                    lines: 0,
-                    line: [List::NEW; 2],
-                    word: List::NEW,
-                    rare: 0,
-                    position: List::NEW,
-                    entry: List::NEW,
-                }
-            }; D],
-            now: 0,
-        }
+        Self { others: Lists::NEW, waiting: [const { Waiting::NONE }; D], now: 0 }
     }
 }
 
@@ -251,11 +243,9 @@ impl<'a, L: Lanes, const N: usize, const S: usize, const D: usize> Kernel<'a, L,
             let positions = self.positions::<V>(first);
             for (lane, at) in lanes.iter().zip(positions) {
                 let (is_other, count) = (self.is_other(lane.entry), *others);
-                let Arrays { position, high, low, entry, .. } = &mut *self.arrays;
-                high.push(l, is_other, l.in_order(lane.words[0]), count);
-                low.push(l, is_other, l.in_order(lane.words[1]), count);
-                entry.push(l, is_other, lane.entry, count);
-                *others += position.push(l, is_other, at, count);
+                let words = [l.in_order(lane.words[0]), l.in_order(lane.words[1])];
+                let other = [at, words[0], words[1], lane.entry];
+                *others += self.arrays.others.push(l, is_other, other, count);
             }
         }
         V
@@ -284,11 +274,9 @@ impl<'a, L: Lanes, const N: usize, const S: usize, const D: usize> Kernel<'a, L,
     /// Takes the listed addresses of a group to their leaves.
     #[inline(always)]
     fn others(&mut self, count: usize, out: &mut [Option<NextHopId>]) {
-        let none = self.lanes.splat(0);
-        let Arrays { position, high, low, entry, .. } = &mut *self.arrays;
         // The lanes of the last vector that have no address are at answers.
-        for list in [position, high, low, entry] {
-            list.store(self.lanes, none, count);
+        for list in 0..4 {
+            self.arrays.others.store(self.lanes, list, self.lanes.splat(0), count);
         }
         let mut at = 0;
         while at < count {
@@ -300,9 +288,8 @@ impl<'a, L: Lanes, const N: usize, const S: usize, const D: usize> Kernel<'a, L,
                     _ => self.block::<1>(at),
                 };
         }
-        let Arrays { position, entry, .. } = &mut *self.arrays;
         // SAFETY: so many have been written.
-        let (positions, entries) = unsafe { (position.first(count), entry.first(count)) };
+        let [positions, _, _, entries] = unsafe { self.arrays.others.first(count) };
         for (position, raw) in positions.iter().zip(entries) {
             out[*position as usize] = NextHopId::new(*raw);
         }
@@ -317,18 +304,15 @@ impl<'a, L: Lanes, const N: usize, const S: usize, const D: usize> Kernel<'a, L,
         let mut lanes = [Lane { words: [l.splat(0); 2], entry: l.splat(0) }; V];
         let mut positions = [l.splat(0); V];
         for (v, (lane, position)) in lanes.iter_mut().zip(&mut positions).enumerate() {
-            let (at, arrays) = (first + v * L::COUNT, &self.arrays);
-            // SAFETY: addresses are listed so far, or zeros stored behind them, in all lists.
-            unsafe {
-                lane.words = [arrays.high.load(l, at), arrays.low.load(l, at)];
-                lane.entry = arrays.entry.load(l, at);
-                *position = arrays.position.load(l, at);
-            }
+            // SAFETY: addresses are listed so far, or zeros stored behind them.
+            let other = unsafe { self.arrays.others.load(l, first + v * L::COUNT) };
+            *position = other[0];
+            *lane = Lane { words: [other[1], other[2]], entry: other[3] };
         }
         self.leaves(&mut lanes);
         self.list::<V, true>(&lanes, &positions);
         for (v, lane) in lanes.iter().enumerate() {
-            self.arrays.entry.store(l, lane.entry, first + v * L::COUNT);
+            self.arrays.others.store(l, 3, lane.entry, first + v * L::COUNT);
         }
         V
     }
@@ -441,18 +425,16 @@ impl<'a, L: Lanes, const N: usize, const S: usize, const D: usize> Kernel<'a, L,
             return;
         }
         let waiting = &mut self.arrays.waiting[self.arrays.now];
-        let Waiting { lines, line: [at_line, line], word, rare, position, entry, .. } = waiting;
+        let Waiting { lines, line, rare, entry, .. } = waiting;
         for (lane, at) in lanes.iter().zip(positions) {
             let in_order = |word| if IN_ORDER { word } else { l.in_order(word) };
             let drop = l.and(l.shr(lane.entry, l.splat(24)), l.splat(63));
             let words = [in_order(lane.words[0]), in_order(lane.words[1])];
             let is_line = l.less(lane.entry, l.splat(RUN));
             let is_rare = l.both(l.negative(lane.entry), l.less(l.splat(RUN - 1), lane.entry));
-            at_line.push(l, is_line, *at, *lines);
-            line.push(l, is_line, lane.entry, *lines);
-            *lines += word.push(l, is_line, shifted(l, words, drop), *lines);
-            position.push(l, is_rare, *at, *rare);
-            *rare += entry.push(l, is_rare, lane.entry, *rare);
+            let word = shifted(l, words, drop);
+            *lines += line.push(l, is_line, [*at, lane.entry, word], *lines);
+            *rare += entry.push(l, is_rare, [*at, lane.entry], *rare);
         }
     }
 
@@ -460,15 +442,15 @@ impl<'a, L: Lanes, const N: usize, const S: usize, const D: usize> Kernel<'a, L,
     #[inline(always)]
     fn prefetch(&mut self) {
         let (table, keys) = (*self.table, self.keys);
-        let Waiting { start, lines, line, rare, position, entry, .. } =
-            &mut self.arrays.waiting[self.arrays.now];
+        let Waiting { start, lines, line, rare, entry } = &mut self.arrays.waiting[self.arrays.now];
         // SAFETY: so many have been written.
-        for entry in unsafe { line[1].first(*lines) } {
+        let [_, entries, _] = unsafe { line.first(*lines) };
+        for entry in entries {
             let place = LINE_WORDS * Entry(*entry).place() as usize;
             prefetch_bytes(table.lines.as_ptr().wrapping_add(place).cast());
         }
         // SAFETY: so many have been written.
-        let (positions, entries) = unsafe { (position.first(*rare), entry.first(*rare)) };
+        let [positions, entries] = unsafe { entry.first(*rare) };
         for (position, entry) in positions.iter().zip(entries) {
             let at = Place { entry: Entry(*entry), is_lower: false };
             prefetch(table, at, keys.get(*start + *position as usize));
@@ -479,21 +461,19 @@ impl<'a, L: Lanes, const N: usize, const S: usize, const D: usize> Kernel<'a, L,
     #[inline(always)]
     fn finish(&mut self, which: usize, out: &mut [Option<NextHopId>]) {
         let (lanes, table, keys) = (self.lanes, *self.table, self.keys);
-        let Waiting { start, lines, line: [at_line, line], word, rare, position, entry } =
-            &mut self.arrays.waiting[which];
+        let Waiting { start, lines, line, rare, entry } = &mut self.arrays.waiting[which];
         let (start, out) = (*start, &mut out[*start..]);
         let count = core::mem::take(lines);
         // SAFETY: so many have been written.
-        let (at_line, line, word) =
-            unsafe { (at_line.first(count), line.first(count), word.first(count)) };
-        for ((position, entry), word) in at_line.iter().zip(line).zip(word) {
+        let [positions, entries, words] = unsafe { line.first(count) };
+        for ((position, entry), word) in positions.iter().zip(entries).zip(words) {
             let code = lookup::line_at(lanes, table, Entry(*entry).place(), *word as u16);
             out[*position as usize] = NextHopId::new(lookup::hop(table, code));
         }
         let count = core::mem::take(rare);
         if count > 0 {
             // SAFETY: so many have been written.
-            let (position, entry) = unsafe { (position.first(count), entry.first(count)) };
+            let [position, entry] = unsafe { entry.first(count) };
             let mut rare = POSITIONS;
             let rare = &mut rare[..count];
             rounds(Rounds { lanes, table: self.table, keys, start, position, entry, rare, out });
