@@ -207,7 +207,7 @@ fn accounts_of_a_writer() {
         (|it| it.pieces[0].1 -= 1, "references is met as"),
         (|it| it.pieces[0].1 += 1, "references is met as"),
         (|it| it.pieces[0].0.kind ^= 1, "references is met as"),
-        (|it| drop(it.pieces.pop()), "in the account"),
+        (|it| it.pieces.truncate(it.pieces.len() - 1), "in the account"),
         (|it| it.others.push(it.pieces[0].0), "do not cover unit"),
     ];
     for array in 0..2 {
