@@ -174,6 +174,9 @@ fn pages_of_entries() {
     );
 }
 
+/// A change of what a writer knows, and a part of the message about it.
+type Unlike<'a> = (fn(&mut Known), &'a str);
+
 /// What a writer would know of the pieces of an array; what no piece covers is free.
 fn known(pieces: &HashMap<u32, (Piece, u32)>, first: usize, units: usize) -> Known {
     let mut pieces: Vec<(Piece, u32)> = pieces.values().copied().collect();
@@ -203,7 +206,7 @@ fn accounts_of_a_writer() {
     };
     let verify = |accounts: &check::Accounts| check::check(folio.slices(), Some(accounts), &rib);
     verify(&sound()).unwrap();
-    let damages: [(fn(&mut Known), &str); 5] = [
+    let damages: [Unlike<'_>; 5] = [
         (|it| it.pieces[0].1 -= 1, "references is met as"),
         (|it| it.pieces[0].1 += 1, "references is met as"),
         (|it| it.pieces[0].0.kind ^= 1, "references is met as"),
