@@ -16,7 +16,7 @@ use crate::record::{Spread, Value};
 pub(crate) const MIB: f64 = (1 << 20) as f64;
 
 /// The time of a brief rate as a share of the usual time, and the most passes in it.
-const BRIEF: f64 = 0.5;
+const BRIEF: f64 = 0.3;
 const BRIEF_PASSES: usize = 5;
 
 impl Effort {

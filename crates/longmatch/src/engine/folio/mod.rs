@@ -181,12 +181,10 @@ const PAGES: &str = "pages";
 impl Builder<Ipv4> for Build {
     fn build<V: EngineVisitor<Ipv4>>(request: &Request<'_, Ipv4>, visitor: V) -> Built<Ipv4, V> {
         let mut options = request.parse(EXPECTED);
-        if options.flag(v4::OPTION) {
-            return v4::build(request, options, visitor);
-        }
         match options.choice(&[(identity::OPTION, false), (PAGES, true)]) {
             Some(true) => pages(request, options, visitor),
-            _ => identity::build(request, options, visitor),
+            Some(false) => identity::build(request, options, visitor),
+            None => v4::build(request, options, visitor),
         }
     }
 }
@@ -197,11 +195,10 @@ impl Builder<Ipv6> for Build {
         match options.choice(&[
             (lines::OPTION, lines::OPTION),
             (PAGES, PAGES),
-            (v6::OPTION, v6::OPTION),
         ]) {
             Some(PAGES) => pages(request, options, visitor),
-            Some(v6::OPTION) => v6::build(request, options, visitor),
-            _ => lines::build(request, options, visitor),
+            Some(lines::OPTION) => lines::build(request, options, visitor),
+            _ => v6::build(request, options, visitor),
         }
     }
 }

@@ -184,6 +184,20 @@ pub unsafe trait Lanes: Copy {
         [first, unsafe { self.gather::<8>(base.wrapping_add(4), lane) }]
     }
 
+    /// Loads the four words of each lane's record at `base + 16 * lane`, little-endian.
+    ///
+    /// # Safety
+    /// `base` is aligned to 4 bytes, each record is readable, and no lane is above `i32::MAX / 2`.
+    #[inline(always)]
+    unsafe fn gather_records(self, base: *const u8, lane: Self::V) -> [Self::V; 4] {
+        let pair = self.add(lane, lane);
+        // SAFETY: the caller guarantees that the records, which begin with these pairs, are readable.
+        let [first, second] = unsafe { self.gather_pairs(base, pair) };
+        // SAFETY: the caller guarantees that the records, which end with these pairs, are readable.
+        let [third, fourth] = unsafe { self.gather_pairs(base.wrapping_add(8), pair) };
+        [first, second, third, fourth]
+    }
+
     /// The lanes of a vector in memory.
     #[inline(always)]
     fn lanes(self, a: &Self::V) -> &[u32] {

@@ -72,6 +72,10 @@ pub(super) fn compile_for(
         Full::Memory => CompileError::Allocation { engine: NAME, bytes: 4u64 << plan.root },
     })?;
     let (root, words, codes) = arrays;
+    if fixed.single == Single::Plain && words.len() > first_word(&fixed) {
+        // The plan has seen a sample only.
+        fixed.single = Single::Branches;
+    }
     admit((4 * (root.len() + words.len()) + codes.len()) as u64)?;
     let words = frozen(&words).map_err(CompileError::memory(NAME))?;
     let codes = frozen(&codes).map_err(CompileError::memory(NAME))?;

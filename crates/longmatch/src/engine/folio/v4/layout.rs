@@ -1,6 +1,7 @@
 //! The arrays of a table and the bits in them.
 
 use alloc::sync::Arc;
+use core::mem::MaybeUninit;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -308,9 +309,10 @@ pub struct Folio4<M: Memory = FrozenMemory> {
 /// The view of a table's own arrays, ready for the kernels of batches.
 ///
 /// One that is built for each call would be loaded from words that were just stored, a vector at a
-/// time: the CPU can do that only after all earlier instructions retire.
+/// time: the CPU can do that only after all earlier instructions retire. A reference to what a table
+/// owns would have to outlive a call that the table is moved into; inside of `MaybeUninit` it need not.
 #[derive(Debug)]
-struct Shared(View<'static>);
+struct Shared(MaybeUninit<View<'static>>);
 
 // SAFETY: the view of a table that owns its arrays, which can be sent and shared.
 unsafe impl Send for Shared {}
@@ -332,14 +334,16 @@ impl<M: Memory> Folio4<M> {
         let view = view::<M>(&root, &words, &codes, &fixed).shared();
         // SAFETY: the table keeps the allocations of the arrays and of what is fixed as long as the
         // view, and lends it no longer than itself.
-        let view = Shared(unsafe { core::mem::transmute::<View<'_>, View<'static>>(view) });
+        let view = unsafe { core::mem::transmute::<View<'_>, View<'static>>(view) };
+        let view = Shared(MaybeUninit::new(view));
         Self { root, words, codes, fixed, extent, plan, view }
     }
 
     /// The view for kernels.
     #[inline(always)]
     pub(super) fn shared(&self) -> &View<'_> {
-        &self.view.0
+        // SAFETY: `new` has initialized the view, of what the table still owns.
+        unsafe { self.view.0.assume_init_ref() }
     }
 }
 

@@ -39,9 +39,6 @@ use crate::rib::Rib;
 use crate::simd::Simd;
 use crate::simd::lanes::{Lanes, Portable};
 
-/// Option that selects this form of a table.
-pub(super) const OPTION: &str = "v4";
-
 /// Compile-time choices. By default the table and the CPU decide.
 ///
 /// ```
@@ -169,7 +166,6 @@ impl<M: Memory> Structure<Ipv4> for Folio4<M> {
         };
         let yes = |it: bool| if it { "yes" } else { "no" };
         Variant::new()
-            .option(OPTION)
             .value("codes", 8 * self.fixed.code_bytes)
             .value("s", self.fixed.root_bits())
             .value("lists", worth(self.plan.lists))

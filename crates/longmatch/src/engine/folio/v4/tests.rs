@@ -94,6 +94,26 @@ fn hosts() {
     }
 }
 
+/// A block that the plan's sample does not have needs a form that no block of the sample needs.
+#[test]
+fn a_rare_block() {
+    let nets = (0..60_000u32).map(|i| (0x0100_0000 + (i << 15), 24, 1 + i % 100));
+    for host in 0..6u32 {
+        let host = (0xc000_0001 + host * 0x0123_4500, 32, 7);
+        let routes = nets.clone().chain([host]).map(|(bits, len, raw)| Route {
+            prefix: Prefix::<Ipv4>::from_bits_masked(bits, len),
+            next_hop: hop(raw),
+        });
+        let rib = routes.collect();
+        let never = Some(plan::NONE);
+        let config =
+            Config { root_bits: Some(16), lists: never, entries: never, ..Config::default() };
+        let folio = Folio4::compile(&rib, &config).unwrap();
+        Engine::check(&folio, &rib).unwrap();
+        assert_eq!(folio.lookup_bits(host.0), Some(hop(7)));
+    }
+}
+
 /// Routes of all lengths, whose blocks of 2^24 addresses have lists.
 #[test]
 fn blocks_of_all_sizes() {

@@ -37,9 +37,6 @@ use crate::rib::Rib;
 use crate::simd::Simd;
 use crate::simd::lanes::{Lanes, Portable};
 
-/// Option that selects this form of a table.
-pub(super) const OPTION: &str = "v6";
-
 /// Compile-time choices. By default the table decides.
 ///
 /// ```
@@ -141,7 +138,7 @@ impl<M: Memory> Structure<Ipv6> for Folio6<M> {
 
     fn variant(&self) -> String {
         let form = Form::of(self.fixed.log2, self.fixed.is_list).map_or("", |form| form.name);
-        let variant = Variant::new().option(OPTION).value("codes", form);
+        let variant = Variant::new().value("codes", form);
         let variant = variant.value("steps", self.fixed.steps);
         match self.leaves {
             "" => variant.finish(),

@@ -123,9 +123,6 @@ impl<L: Lanes, const N: usize, const S: usize> Group for Kernel<'_, L, N, S> {
 }
 
 impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
-    /// Vectors in a block.
-    const VECTORS: usize = 4;
-
     #[inline(always)]
     pub fn new(
         lanes: L,
@@ -137,7 +134,7 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
         Self { lanes, table, keys, arrays }
     }
 
-    /// Reads the root's entries into the answers, and lists those that are none.
+    /// Reads the root's entries. Stores answers, and lists the addresses at other entries.
     ///
     /// # Safety
     /// `from` has as many readable addresses as there are answers, in the layout `IN`.
@@ -147,28 +144,78 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
         from: *const u8,
         out: &mut [Option<NextHopId>],
     ) -> usize {
+        let (mut count, mut first) = (0, 0);
+        while first < out.len() {
+            let left = (out.len() - first) / L::COUNT;
+            first += L::COUNT
+                * match (left, L::COUNT) {
+                    // SAFETY: the caller promises as many addresses as answers, and four vectors are left.
+                    (4.., _) => unsafe { self.first_steps::<IN, 4>(from, first, &mut count, out) },
+                    // SAFETY: as above, of two vectors.
+                    (2.., 8) => unsafe { self.first_steps::<IN, 2>(from, first, &mut count, out) },
+                    // SAFETY: as above, of one vector.
+                    _ => unsafe { self.first_steps::<IN, 1>(from, first, &mut count, out) },
+                };
+        }
+        count
+    }
+
+    /// Does so for `V` vectors from the address `first` on, and returns their number. Where most addresses are
+    /// at other entries than answers, these go on to their leaves at once: no list is needed for them.
+    ///
+    /// # Safety
+    /// `from` has as many readable addresses as there are answers, in the layout `IN`; `V` vectors are left.
+    #[inline(always)]
+    unsafe fn first_steps<const IN: u8, const V: usize>(
+        &mut self,
+        from: *const u8,
+        first: usize,
+        count: &mut usize,
+        out: &mut [Option<NextHopId>],
+    ) -> usize {
         let l = self.lanes;
-        let mut count = 0;
-        for (v, out) in out.chunks_exact_mut(L::COUNT).enumerate() {
+        let mut lanes = [Lane { words: [l.splat(0); 2], entry: l.splat(0) }; V];
+        let mut others = 0;
+        for (v, lane) in lanes.iter_mut().enumerate() {
+            let v = first / L::COUNT + v;
             front::prefetch_keys::<L, Ipv6>(from, v);
             // SAFETY: vector `v` is one of those that the caller promises.
-            let words = unsafe { front::half::<L, Ipv6, IN>(l, from, v, 0) };
-            let entry = l.in_order(root(l, *self.table, words));
-            l.answer(entry, out);
-            // The top bits of an answer are zero.
-            let is_other = l.negative(l.or(entry, l.add(entry, entry)));
+            lane.words = unsafe { front::half::<L, Ipv6, IN>(l, from, v, 0) };
+            lane.entry = root(l, *self.table, lane.words);
+            others += l.bits(self.is_other(lane.entry)).count_ones();
+        }
+        if 4 * others as usize >= 3 * V * L::COUNT {
+            for _ in 0..self.table.fixed.steps {
+                for lane in &mut lanes {
+                    self.page(lane);
+                }
+            }
+            self.leaves(&mut lanes);
+        }
+        for (v, lane) in lanes.iter().enumerate() {
+            let at = first + v * L::COUNT;
+            let entry = l.in_order(lane.entry);
+            l.answer(entry, &mut out[at..]);
+            let is_other = self.is_other(entry);
             if !l.any(is_other) {
                 continue;
             }
             // SAFETY: the slice has a vector's words.
-            let at = unsafe { l.load(POSITIONS[v * L::COUNT..][..L::COUNT].as_ptr().cast()) };
+            let at = unsafe { l.load(POSITIONS[at..][..L::COUNT].as_ptr().cast()) };
             let Arrays { position, high, low, entry: entries, .. } = &mut *self.arrays;
-            l.store_chosen(is_other, l.in_order(words[0]), &mut high[count..]);
-            l.store_chosen(is_other, l.in_order(words[1]), &mut low[count..]);
-            l.store_chosen(is_other, entry, &mut entries[count..]);
-            count += l.store_chosen(is_other, at, &mut position[count..]);
+            l.store_chosen(is_other, l.in_order(lane.words[0]), &mut high[*count..]);
+            l.store_chosen(is_other, l.in_order(lane.words[1]), &mut low[*count..]);
+            l.store_chosen(is_other, entry, &mut entries[*count..]);
+            *count += l.store_chosen(is_other, at, &mut position[*count..]);
         }
-        count
+        V
+    }
+
+    /// The lanes whose entries are no answers: the top bits of an answer are zero.
+    #[inline(always)]
+    fn is_other(&self, entry: L::V) -> L::M {
+        let l = self.lanes;
+        l.negative(l.or(entry, l.add(entry, entry)))
     }
 
     /// Replaces the entries of `V` vectors of listed addresses with next hops, or lists them again.
@@ -270,12 +317,10 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
         let shift = l.shl(l.sub(drop, l.splat(48)), l.splat(4));
         let word = self.shifted(lane.words, shift);
         let place = l.select(chosen, l.and(lane.entry, l.splat(PLACE)), l.splat(0));
-        let (pair, base) = (l.add(place, place), self.table.minis.as_ptr().cast());
         const { assert!(MINI_WORDS == 4) };
+        let minis = self.table.minis.as_ptr().cast();
         // SAFETY: the places are those of minis (invariant 2), or of the first one.
-        let [first, second] = unsafe { l.gather_pairs(base, pair) };
-        // SAFETY: the second halves of the same minis.
-        let [low, high] = unsafe { l.gather_pairs(base, l.add(pair, l.splat(1))) };
+        let [first, second, low, high] = unsafe { l.gather_records(minis, place) };
         let top = l.splat(1 << 31);
         let word = l.sub(word, top);
         let low = l.select(l.less(l.sub(first, top), word), l.shr(low, l.splat(16)), low);
