@@ -349,14 +349,13 @@ unsafe impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn store_chosen(self, mask: __m256i, a: __m256i, to: &mut [u32]) -> usize {
-        let to = &mut to[..Self::COUNT];
+    unsafe fn store_chosen_at(self, mask: __m256i, a: __m256i, to: *mut u32) -> usize {
         let bits = self.bits(mask);
         let lanes = proven!(_mm_cvtsi64_si128(CHOSEN[bits as usize & 255].cast_signed()));
         let lanes = proven!(_mm256_cvtepu8_epi32(lanes));
         let chosen = proven!(_mm256_permutevar8x32_epi32(a, lanes));
-        // SAFETY: `to` has a vector's words, by the slicing above.
-        unsafe { self.store(to.as_mut_ptr(), chosen) };
+        // SAFETY: the caller guarantees a vector's writable words.
+        unsafe { self.store(to, chosen) };
         bits.count_ones() as usize
     }
 

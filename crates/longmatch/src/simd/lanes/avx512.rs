@@ -296,11 +296,10 @@ unsafe impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn store_chosen(self, mask: __mmask16, a: __m512i, to: &mut [u32]) -> usize {
-        let to = &mut to[..Self::COUNT];
+    unsafe fn store_chosen_at(self, mask: __mmask16, a: __m512i, to: *mut u32) -> usize {
         let chosen = proven!(_mm512_maskz_compress_epi32(mask, a));
-        // SAFETY: `to` has a vector's words, by the slicing above.
-        unsafe { self.store(to.as_mut_ptr(), chosen) };
+        // SAFETY: the caller guarantees a vector's writable words.
+        unsafe { self.store(to, chosen) };
         mask.count_ones() as usize
     }
 

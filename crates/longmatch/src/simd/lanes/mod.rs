@@ -243,18 +243,27 @@ pub unsafe trait Lanes: Copy {
 
     /// Stores the chosen lanes one after the other, and returns their number.
     ///
-    /// The words after them are overwritten.
+    /// The words after them may be overwritten.
     ///
     /// # Panics
     /// When `to` is shorter than a vector.
     #[inline(always)]
     fn store_chosen(self, mask: Self::M, a: Self::V, to: &mut [u32]) -> usize {
-        let to = &mut to[..Self::COUNT];
+        // SAFETY: `to` has a vector's words, by the slicing.
+        unsafe { self.store_chosen_at(mask, a, to[..Self::COUNT].as_mut_ptr()) }
+    }
+
+    /// Does the same in words that need no content.
+    ///
+    /// # Safety
+    /// `to` points to [`Lanes::COUNT`] writable words.
+    #[inline(always)]
+    unsafe fn store_chosen_at(self, mask: Self::M, a: Self::V, to: *mut u32) -> usize {
         let chosen = self.select(mask, self.splat(1), self.splat(0));
         let mut count = 0;
         for (value, chosen) in self.lanes(&a).iter().zip(self.lanes(&chosen)) {
-            // `count` is at most the number of this lane.
-            to[count] = *value;
+            // SAFETY: `count` is at most the number of this lane.
+            unsafe { to.add(count).write(*value) };
             count += *chosen as usize;
         }
         count

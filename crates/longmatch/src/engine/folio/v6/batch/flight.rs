@@ -2,10 +2,10 @@
 
 use core::hint::select_unpredictable;
 
-use super::super::super::batch::front::{self, HOST, NETWORK, PAIRS};
 use super::super::layout::{CODES, Entry, LINE, MINI, PAGE, RUN, View, word};
 use super::super::lookup;
 use super::Group;
+use super::super::super::batch::front::{self, HOST, NETWORK, PAIRS};
 use super::kernel::{POSITIONS, Rounds, root, rounds};
 use crate::engine::kit::{KeyLayout, Keys};
 use crate::mem::LiveMemory;
@@ -33,9 +33,9 @@ const RARE: usize = KINDS - 1;
 
 impl<L: Lanes, const N: usize, const S: usize> Group for Flight<'_, L, N, S> {
     #[inline(always)]
-    fn group(&mut self, start: usize, out: &mut [Option<NextHopId>]) {
-        let vectors = out.len() / L::COUNT;
-        assert!(vectors <= N / L::COUNT && self.keys.len() - start >= out.len());
+    fn group(&mut self, start: usize, count: usize, out: &mut [Option<NextHopId>]) {
+        let out = &mut out[start..][..count];
+        assert!(count <= N && start + count <= self.keys.len());
         let from = self.keys.as_ptr().wrapping_add(start * size_of::<u128>());
         let count = match self.keys.layout() {
             // SAFETY: as many addresses as answers follow `from` (checked above).
@@ -54,6 +54,9 @@ impl<L: Lanes, const N: usize, const S: usize> Group for Flight<'_, L, N, S> {
             }
         }
     }
+
+    #[inline(always)]
+    fn end(&mut self, _out: &mut [Option<NextHopId>]) {}
 }
 
 impl<'a, L: Lanes, const N: usize, const S: usize> Flight<'a, L, N, S> {

@@ -1,68 +1,135 @@
-//! The kernel in vectors: the root; the addresses that it does not answer, one after the other, through
-//! pages, codes and minis; then lists of addresses.
+//! The kernel in vectors: the root; where it answers few addresses the steps to the leaves at once, in registers;
+//! otherwise a list of the others, which make these steps together. Addresses at lines and at rare entries wait,
+//! with their targets prefetched, until the next group has made its first steps.
 
-use super::super::super::batch::front::{self, HOST, NETWORK, PAIRS};
+use core::mem::MaybeUninit;
+
 use super::super::layout::{
     CODES, Entry, FORK, LINE, LOWER, MAX_NEXT_HOP, MINI, PAGE, PLACE, RUN, View, home,
     word as half_of_addr,
 };
 use super::super::leaf::{LINE_WORDS, MINI_WORDS, all_ones};
 use super::super::lookup::{self, Place, Step};
-use super::Group;
+use super::super::super::batch::front::{self, HOST, NETWORK, PAIRS};
+use super::{GROUP, Group};
 use crate::engine::kit::{KeyLayout, Keys};
 use crate::mem::LiveMemory;
 use crate::net::{Ipv6, NextHopId};
 use crate::simd::lanes::Lanes;
 use crate::simd::{Work, prefetch_bytes};
 
-/// The lookups of groups of up to `N` addresses.
+/// The lookups of groups of up to `N` addresses; `D` groups are on their way at a time.
 ///
 /// The arrays are behind a reference, so that the other fields stay in registers.
-pub(super) struct Kernel<'a, L: Lanes, const N: usize, const S: usize> {
+pub(super) struct Kernel<'a, L: Lanes, const N: usize, const S: usize, const D: usize> {
     lanes: L,
     table: &'a View<'a, LiveMemory>,
     keys: &'a Keys<'a, Ipv6>,
-    arrays: &'a mut Arrays<S>,
+    arrays: &'a mut Arrays<S, D>,
 }
 
-/// The addresses of a group that the root does not answer. There is space for some vectors after the
+/// A list of words, each written before it is read: to clear it would take as long as some lookups.
+struct List<const S: usize>([MaybeUninit<u32>; S]);
+
+impl<const S: usize> List<S> {
+    const NEW: Self = Self([MaybeUninit::uninit(); S]);
+
+    /// Writes the chosen lanes from word `at` on, and any words up to a vector after it. Returns their number.
+    #[inline(always)]
+    fn push<L: Lanes>(&mut self, l: L, mask: L::M, vector: L::V, at: usize) -> usize {
+        let to = self.0[at..][..L::COUNT].as_mut_ptr();
+        // SAFETY: `to` has a vector's words, by the slicing above.
+        unsafe { l.store_chosen_at(mask, vector, to.cast()) }
+    }
+
+    /// Writes a vector.
+    #[inline(always)]
+    fn store<L: Lanes>(&mut self, l: L, vector: L::V, at: usize) {
+        let to = self.0[at..][..L::COUNT].as_mut_ptr();
+        // SAFETY: `to` has a vector's words, by the slicing above.
+        unsafe { l.store(to.cast(), vector) };
+    }
+
+    /// Reads a vector.
+    ///
+    /// # Safety
+    /// Its words have been written.
+    #[inline(always)]
+    unsafe fn load<L: Lanes>(&self, l: L, at: usize) -> L::V {
+        // SAFETY: a vector's words, by the slicing, which the caller guarantees to be written.
+        unsafe { l.load(self.0[at..][..L::COUNT].as_ptr().cast()) }
+    }
+
+    /// The first words.
+    ///
+    /// # Safety
+    /// They have been written.
+    #[inline(always)]
+    unsafe fn first(&mut self, count: usize) -> &mut [u32] {
+        let words = &mut self.0[..count];
+        // SAFETY: words of the list, which the caller guarantees to be written.
+        unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), count) }
+    }
+}
+
+/// The addresses of a group that the root does not answer, and those that wait. There is space for a vector after the
 /// last one.
-pub(super) struct Arrays<const S: usize> {
+pub(super) struct Arrays<const S: usize, const D: usize> {
     /// Their positions in the group.
-    position: [u32; S],
+    position: List<S>,
     /// The two words of their upper halves.
-    high: [u32; S],
-    low: [u32; S],
+    high: List<S>,
+    low: List<S>,
     /// The entries that they have reached.
-    entry: [u32; S],
-    /// Those in a line: their indices in these arrays, and the upper half that the line compares.
-    lines: [u32; S],
-    word: [u32; S],
-    /// Those at rare entries: their indices.
-    rare: [u32; S],
+    entry: List<S>,
+    waiting: [Waiting<S>; D],
+    /// The number of the group, modulo `D`.
+    now: usize,
 }
 
-impl<const S: usize> Arrays<S> {
+/// Addresses of a group that wait for lines and for the targets of rare entries.
+struct Waiting<const S: usize> {
+    /// The first address of the group.
+    start: usize,
+    /// At lines: their number, positions, entries, and the upper halves that the lines compare.
+    lines: usize,
+    line: [List<S>; 2],
+    word: List<S>,
+    /// At rare entries: their number, positions and entries.
+    rare: usize,
+    position: List<S>,
+    entry: List<S>,
+}
+
+impl<const S: usize, const D: usize> Arrays<S, D> {
     #[inline(always)]
     pub fn new() -> Self {
-        let none = [0; S];
         Self {
-            position: none,
-            high: none,
-            low: none,
-            entry: none,
-            lines: none,
-            word: none,
-            rare: none,
+            position: List::NEW,
+            high: List::NEW,
+            low: List::NEW,
+            entry: List::NEW,
+            waiting: [const {
+                Waiting {
+                    start: 0,
+                    lines: 0,
+                    line: [List::NEW; 2],
+                    word: List::NEW,
+                    rare: 0,
+                    position: List::NEW,
+                    entry: List::NEW,
+                }
+            }; D],
+            now: 0,
         }
     }
 }
 
 /// The positions of a group.
-pub(super) static POSITIONS: [u32; 128] = {
-    let mut positions = [0; 128];
+pub(super) static POSITIONS: [u32; GROUP] = {
+    let mut positions = [0; GROUP];
     let mut i = 0;
-    while i < 128 {
+    while i < GROUP {
         positions[i] = i as u32;
         i += 1;
     }
@@ -76,139 +143,135 @@ struct Lane<V> {
     entry: V,
 }
 
-impl<L: Lanes, const N: usize, const S: usize> Group for Kernel<'_, L, N, S> {
+impl<L: Lanes, const N: usize, const S: usize, const D: usize> Group for Kernel<'_, L, N, S, D> {
     #[inline(always)]
-    fn group(&mut self, start: usize, out: &mut [Option<NextHopId>]) {
-        let vectors = out.len() / L::COUNT;
-        assert!(vectors <= N / L::COUNT && self.keys.len() - start >= out.len());
-        let from = self.keys.as_ptr().wrapping_add(start * size_of::<u128>());
+    fn group(&mut self, start: usize, count: usize, out: &mut [Option<NextHopId>]) {
+        assert!(count <= N && start + count <= self.keys.len() && start + count <= out.len());
         let count = match self.keys.layout() {
-            // SAFETY: as many addresses as answers follow `from` (checked above).
-            KeyLayout::Host => unsafe { self.roots::<HOST>(from, out) },
-            // SAFETY: as many addresses as answers follow `from` (checked above).
-            KeyLayout::U64Pairs => unsafe { self.roots::<PAIRS>(from, out) },
-            // SAFETY: as many addresses as answers follow `from` (checked above).
-            KeyLayout::Network => unsafe { self.roots::<NETWORK>(from, out) },
+            // SAFETY: there are as many addresses as answers from `start` on (checked above).
+            KeyLayout::Host => unsafe { self.roots::<HOST>(start, count, out) },
+            // SAFETY: there are as many addresses as answers from `start` on (checked above).
+            KeyLayout::U64Pairs => unsafe { self.roots::<PAIRS>(start, count, out) },
+            // SAFETY: there are as many addresses as answers from `start` on (checked above).
+            KeyLayout::Network => unsafe { self.roots::<NETWORK>(start, count, out) },
         };
-        if count == 0 {
-            return;
+        if count > 0 {
+            self.others(count, &mut out[start..]);
         }
-        // The lanes of the last vector that have no address are at answers.
-        let none = self.lanes.splat(0);
-        store(self.lanes, &mut self.arrays.entry, count, none);
-        let (mut in_lines, mut rare, mut at) = (0, 0, 0);
-        while at < count {
-            let left = (count - at).div_ceil(L::COUNT);
-            match (left, L::COUNT) {
-                (4.., _) => self.block::<4>(at, &mut in_lines, &mut rare),
-                (2.., 8) => self.block::<2>(at, &mut in_lines, &mut rare),
-                _ => self.block::<1>(at, &mut in_lines, &mut rare),
-            }
-            at += L::COUNT
-                * match (left, L::COUNT) {
-                    (4.., _) => 4,
-                    (2.., 8) => 2,
-                    _ => 1,
-                };
-        }
-        let Arrays { position, entry, .. } = &*self.arrays;
-        for (position, raw) in position[..count].iter().zip(entry) {
-            out[*position as usize] = NextHopId::new(*raw);
-        }
-        self.lines(in_lines, out);
-        if rare > 0 {
-            self.rounds(start, rare, out);
+        let now = self.arrays.now;
+        self.arrays.waiting[now].start = start;
+        self.prefetch();
+        self.arrays.now = (now + 1) % D;
+        self.finish(self.arrays.now, out);
+    }
+
+    #[inline(always)]
+    fn end(&mut self, out: &mut [Option<NextHopId>]) {
+        for which in 0..D {
+            self.finish(which, out);
         }
     }
 }
 
-impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
+impl<'a, L: Lanes, const N: usize, const S: usize, const D: usize> Kernel<'a, L, N, S, D> {
     #[inline(always)]
     pub fn new(
         lanes: L,
         table: &'a View<'a, LiveMemory>,
         keys: &'a Keys<'a, Ipv6>,
-        arrays: &'a mut Arrays<S>,
+        arrays: &'a mut Arrays<S, D>,
     ) -> Self {
         const { assert!(L::COUNT <= N && N <= POSITIONS.len() && N + L::COUNT <= S) };
         Self { lanes, table, keys, arrays }
     }
 
-    /// Reads the root's entries. Stores answers, and lists the addresses at other entries.
+    /// Reads the root's entries of a group. Stores answers, and lists the addresses at other entries; returns their
+    /// number.
     ///
     /// # Safety
-    /// `from` has as many readable addresses as there are answers, in the layout `IN`.
+    /// There are `count` addresses from `start` on, in the layout `IN`.
     #[inline(always)]
     unsafe fn roots<const IN: u8>(
         &mut self,
-        from: *const u8,
+        start: usize,
+        count: usize,
         out: &mut [Option<NextHopId>],
     ) -> usize {
-        let (mut count, mut first) = (0, 0);
-        while first < out.len() {
-            let left = (out.len() - first) / L::COUNT;
+        let (mut others, mut first) = (0, 0);
+        while first < count {
+            let left = (count - first) / L::COUNT;
             first += L::COUNT
                 * match (left, L::COUNT) {
-                    // SAFETY: the caller promises as many addresses as answers, and four vectors are left.
-                    (4.., _) => unsafe { self.first_steps::<IN, 4>(from, first, &mut count, out) },
+                    // SAFETY: the caller promises these addresses, of which four vectors are left.
+                    (4.., _) => unsafe { self.steps::<IN, 4>(start, first, &mut others, out) },
                     // SAFETY: as above, of two vectors.
-                    (2.., 8) => unsafe { self.first_steps::<IN, 2>(from, first, &mut count, out) },
+                    (2.., 8) => unsafe { self.steps::<IN, 2>(start, first, &mut others, out) },
                     // SAFETY: as above, of one vector.
-                    _ => unsafe { self.first_steps::<IN, 1>(from, first, &mut count, out) },
+                    _ => unsafe { self.steps::<IN, 1>(start, first, &mut others, out) },
                 };
         }
-        count
+        others
     }
 
-    /// Does so for `V` vectors from the address `first` on, and returns their number. Where most addresses are
-    /// at other entries than answers, these go on to their leaves at once: no list is needed for them.
+    /// Does so for `V` vectors of a group from its address `first` on, and returns their number. Where most addresses
+    /// are at other entries than answers, these go on to their leaves at once.
     ///
     /// # Safety
-    /// `from` has as many readable addresses as there are answers, in the layout `IN`; `V` vectors are left.
+    /// There are these addresses, in the layout `IN`.
     #[inline(always)]
-    unsafe fn first_steps<const IN: u8, const V: usize>(
+    unsafe fn steps<const IN: u8, const V: usize>(
         &mut self,
-        from: *const u8,
+        start: usize,
         first: usize,
-        count: &mut usize,
+        others: &mut usize,
         out: &mut [Option<NextHopId>],
     ) -> usize {
         let l = self.lanes;
+        let from = self.keys.as_ptr().wrapping_add((start + first) * size_of::<u128>());
         let mut lanes = [Lane { words: [l.splat(0); 2], entry: l.splat(0) }; V];
-        let mut others = 0;
+        let mut more = 0;
         for (v, lane) in lanes.iter_mut().enumerate() {
-            let v = first / L::COUNT + v;
             front::prefetch_keys::<L, Ipv6>(from, v);
             // SAFETY: vector `v` is one of those that the caller promises.
             lane.words = unsafe { front::half::<L, Ipv6, IN>(l, from, v, 0) };
             lane.entry = root(l, *self.table, lane.words);
-            others += l.bits(self.is_other(lane.entry)).count_ones();
+            more += l.bits(self.is_other(lane.entry)).count_ones() as usize;
         }
-        if 4 * others as usize >= 3 * V * L::COUNT {
-            for _ in 0..self.table.fixed.steps {
-                for lane in &mut lanes {
-                    self.page(lane);
-                }
-            }
+        let at_once = 4 * more >= 3 * V * L::COUNT;
+        if at_once {
             self.leaves(&mut lanes);
         }
-        for (v, lane) in lanes.iter().enumerate() {
-            let at = first + v * L::COUNT;
-            let entry = l.in_order(lane.entry);
-            l.answer(entry, &mut out[at..]);
-            let is_other = self.is_other(entry);
-            if !l.any(is_other) {
-                continue;
+        for (v, lane) in lanes.iter_mut().enumerate() {
+            lane.entry = l.in_order(lane.entry);
+            l.answer(lane.entry, &mut out[start + first + v * L::COUNT..]);
+        }
+        if at_once {
+            self.list::<V, false>(&lanes, &self.positions(first));
+        } else if more > 0 {
+            let positions = self.positions::<V>(first);
+            for (lane, at) in lanes.iter().zip(positions) {
+                let (is_other, count) = (self.is_other(lane.entry), *others);
+                let Arrays { position, high, low, entry, .. } = &mut *self.arrays;
+                high.push(l, is_other, l.in_order(lane.words[0]), count);
+                low.push(l, is_other, l.in_order(lane.words[1]), count);
+                entry.push(l, is_other, lane.entry, count);
+                *others += position.push(l, is_other, at, count);
             }
-            // SAFETY: the slice has a vector's words.
-            let at = unsafe { l.load(POSITIONS[at..][..L::COUNT].as_ptr().cast()) };
-            let Arrays { position, high, low, entry: entries, .. } = &mut *self.arrays;
-            l.store_chosen(is_other, l.in_order(lane.words[0]), &mut high[*count..]);
-            l.store_chosen(is_other, l.in_order(lane.words[1]), &mut low[*count..]);
-            l.store_chosen(is_other, entry, &mut entries[*count..]);
-            *count += l.store_chosen(is_other, at, &mut position[*count..]);
         }
         V
+    }
+
+    /// The positions of some vectors of a group.
+    #[inline(always)]
+    fn positions<const V: usize>(&self, first: usize) -> [L::V; V] {
+        let l = self.lanes;
+        let mut positions = [l.splat(0); V];
+        for (v, position) in positions.iter_mut().enumerate() {
+            let of_group = &POSITIONS[first + v * L::COUNT..][..L::COUNT];
+            // SAFETY: the slice has a vector's words.
+            *position = unsafe { l.load(of_group.as_ptr().cast()) };
+        }
+        positions
     }
 
     /// The lanes whose entries are no answers: the top bits of an answer are zero.
@@ -218,38 +281,56 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
         l.negative(l.or(entry, l.add(entry, entry)))
     }
 
-    /// Replaces the entries of `V` vectors of listed addresses with next hops, or lists them again.
-    ///
-    /// Loops, not closures: a closure that is not inlined is compiled without the vectors.
+    /// Takes the listed addresses of a group to their leaves.
     #[inline(always)]
-    fn block<const V: usize>(&mut self, first: usize, in_lines: &mut usize, rare: &mut usize) {
-        let l = self.lanes;
-        let none = Lane { words: [l.splat(0); 2], entry: l.splat(0) };
-        let mut lanes = [none; V];
-        for (v, lane) in lanes.iter_mut().enumerate() {
-            let at = first + v * L::COUNT;
-            lane.words = [load(l, &self.arrays.high, at), load(l, &self.arrays.low, at)];
-            lane.entry = load(l, &self.arrays.entry, at);
+    fn others(&mut self, count: usize, out: &mut [Option<NextHopId>]) {
+        let none = self.lanes.splat(0);
+        let Arrays { position, high, low, entry, .. } = &mut *self.arrays;
+        // The lanes of the last vector that have no address are at answers.
+        for list in [position, high, low, entry] {
+            list.store(self.lanes, none, count);
         }
-        for _ in 0..self.table.fixed.steps {
-            for lane in &mut lanes {
-                self.page(lane);
-            }
+        let mut at = 0;
+        while at < count {
+            let left = (count - at).div_ceil(L::COUNT);
+            at += L::COUNT
+                * match (left, L::COUNT) {
+                    (4.., _) => self.block::<4>(at),
+                    (2.., 8) => self.block::<2>(at),
+                    _ => self.block::<1>(at),
+                };
         }
-        self.leaves(&mut lanes);
-        self.list(&lanes, first, in_lines, rare);
-        for (v, lane) in lanes.iter().enumerate() {
-            store(l, &mut self.arrays.entry, first + v * L::COUNT, lane.entry);
+        let Arrays { position, entry, .. } = &mut *self.arrays;
+        // SAFETY: so many have been written.
+        let (positions, entries) = unsafe { (position.first(count), entry.first(count)) };
+        for (position, raw) in positions.iter().zip(entries) {
+            out[*position as usize] = NextHopId::new(*raw);
         }
     }
 
-    /// The low 32 bits of the upper half without the bits that an entry drops.
+    /// Replaces the entries of `V` vectors of listed addresses with next hops, or lists them again. Returns `V`.
+    ///
+    /// Loops, not closures: a closure that is not inlined is compiled without the vectors.
     #[inline(always)]
-    fn shifted(&self, [high, low]: [L::V; 2], drop: L::V) -> L::V {
-        let (l, width) = (self.lanes, self.lanes.splat(32));
-        // A shift by 32 or more, or by less than 0, makes zero.
-        let of_low = l.or(l.shr(low, drop), l.shl(high, l.sub(width, drop)));
-        l.or(of_low, l.shr(high, l.sub(drop, width)))
+    fn block<const V: usize>(&mut self, first: usize) -> usize {
+        let l = self.lanes;
+        let mut lanes = [Lane { words: [l.splat(0); 2], entry: l.splat(0) }; V];
+        let mut positions = [l.splat(0); V];
+        for (v, (lane, position)) in lanes.iter_mut().zip(&mut positions).enumerate() {
+            let (at, arrays) = (first + v * L::COUNT, &self.arrays);
+            // SAFETY: addresses are listed so far, or zeros stored behind them, in all lists.
+            unsafe {
+                lane.words = [arrays.high.load(l, at), arrays.low.load(l, at)];
+                lane.entry = arrays.entry.load(l, at);
+                *position = arrays.position.load(l, at);
+            }
+        }
+        self.leaves(&mut lanes);
+        self.list::<V, true>(&lanes, &positions);
+        for (v, lane) in lanes.iter().enumerate() {
+            self.arrays.entry.store(l, lane.entry, first + v * L::COUNT);
+        }
+        V
     }
 
     /// The low 32 bits of the upper half without the bits that the entries drop.
@@ -257,7 +338,7 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
     fn word(&self, lane: &Lane<L::V>) -> L::V {
         let l = self.lanes;
         let drop = l.and(l.shr(lane.entry, l.splat(24)), l.splat(63));
-        self.shifted(lane.words, drop)
+        shifted(l, lane.words, drop)
     }
 
     /// Makes a step in the lanes whose entries are pages.
@@ -271,10 +352,15 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
         lane.entry = unsafe { l.gather_where::<4>(is_page, pages, index, lane.entry) };
     }
 
-    /// Replaces entries of codes and of minis with next hops; stores the others for the lists.
+    /// Makes the usual steps through pages, and replaces entries of codes and of minis with next hops.
     #[inline(always)]
     fn leaves<const V: usize>(&mut self, lanes: &mut [Lane<L::V>; V]) {
         let l = self.lanes;
+        for _ in 0..self.table.fixed.steps {
+            for lane in &mut *lanes {
+                self.page(lane);
+            }
+        }
         let (log2, codes) = (self.table.fixed.log2, self.table.codes.as_ptr());
         let last_code = l.splat(MINI - 1);
         let mut minis = false;
@@ -315,7 +401,7 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
         let l = self.lanes;
         let drop = l.and(l.shr(lane.entry, l.splat(24)), l.splat(63));
         let shift = l.shl(l.sub(drop, l.splat(48)), l.splat(4));
-        let word = self.shifted(lane.words, shift);
+        let word = shifted(l, lane.words, shift);
         let place = l.select(chosen, l.and(lane.entry, l.splat(PLACE)), l.splat(0));
         const { assert!(MINI_WORDS == 4) };
         let minis = self.table.minis.as_ptr().cast();
@@ -339,14 +425,12 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
         unsafe { l.gather_published(self.table.hops.as_ptr(), code) }
     }
 
-    /// Lists the lanes that have no next hop yet.
+    /// Lists the lanes that have no next hop yet. The words of lanes are in the order of their entries, or not.
     #[inline(always)]
-    fn list<const V: usize>(
+    fn list<const V: usize, const IN_ORDER: bool>(
         &mut self,
         lanes: &[Lane<L::V>; V],
-        first: usize,
-        in_lines: &mut usize,
-        rare: &mut usize,
+        positions: &[L::V; V],
     ) {
         let l = self.lanes;
         let mut union = l.splat(0);
@@ -356,51 +440,64 @@ impl<'a, L: Lanes, const N: usize, const S: usize> Kernel<'a, L, N, S> {
         if l.union(union) < LINE {
             return;
         }
-        for (v, lane) in lanes.iter().enumerate() {
-            let at = first + v * L::COUNT;
-            let (entry, word) = (lane.entry, self.word(lane));
-            // SAFETY: the slice has a vector's words.
-            let indices = unsafe { l.load(POSITIONS[at..][..L::COUNT].as_ptr().cast()) };
-            let is_line = l.less(entry, l.splat(RUN));
-            let is_rare = l.both(l.negative(entry), l.less(l.splat(RUN - 1), entry));
-            let arrays = &mut *self.arrays;
-            l.store_chosen(is_line, word, &mut arrays.word[*in_lines..]);
-            *in_lines += l.store_chosen(is_line, indices, &mut arrays.lines[*in_lines..]);
-            *rare += l.store_chosen(is_rare, indices, &mut arrays.rare[*rare..]);
+        let waiting = &mut self.arrays.waiting[self.arrays.now];
+        let Waiting { lines, line: [at_line, line], word, rare, position, entry, .. } = waiting;
+        for (lane, at) in lanes.iter().zip(positions) {
+            let in_order = |word| if IN_ORDER { word } else { l.in_order(word) };
+            let drop = l.and(l.shr(lane.entry, l.splat(24)), l.splat(63));
+            let words = [in_order(lane.words[0]), in_order(lane.words[1])];
+            let is_line = l.less(lane.entry, l.splat(RUN));
+            let is_rare = l.both(l.negative(lane.entry), l.less(l.splat(RUN - 1), lane.entry));
+            at_line.push(l, is_line, *at, *lines);
+            line.push(l, is_line, lane.entry, *lines);
+            *lines += word.push(l, is_line, shifted(l, words, drop), *lines);
+            position.push(l, is_rare, *at, *rare);
+            *rare += entry.push(l, is_rare, lane.entry, *rare);
         }
     }
 
-    /// Reads the lines of the addresses in the list.
+    /// Prefetches the targets of the addresses of this group that wait.
     #[inline(always)]
-    fn lines(&mut self, count: usize, out: &mut [Option<NextHopId>]) {
-        let table = *self.table;
-        let Arrays { position, entry, lines, word, .. } = &*self.arrays;
-        for i in &lines[..count] {
-            let place = Entry(entry[*i as usize]).place();
-            prefetch_bytes(table.lines.as_ptr().wrapping_add(LINE_WORDS * place as usize).cast());
+    fn prefetch(&mut self) {
+        let (table, keys) = (*self.table, self.keys);
+        let Waiting { start, lines, line, rare, position, entry, .. } =
+            &mut self.arrays.waiting[self.arrays.now];
+        // SAFETY: so many have been written.
+        for entry in unsafe { line[1].first(*lines) } {
+            let place = LINE_WORDS * Entry(*entry).place() as usize;
+            prefetch_bytes(table.lines.as_ptr().wrapping_add(place).cast());
         }
-        for (i, word) in lines[..count].iter().zip(word) {
-            let i = *i as usize;
-            let code = lookup::line_at(self.lanes, table, Entry(entry[i]).place(), *word as u16);
-            out[position[i] as usize] = NextHopId::new(lookup::hop(table, code));
+        // SAFETY: so many have been written.
+        let (positions, entries) = unsafe { (position.first(*rare), entry.first(*rare)) };
+        for (position, entry) in positions.iter().zip(entries) {
+            let at = Place { entry: Entry(*entry), is_lower: false };
+            prefetch(table, at, keys.get(*start + *position as usize));
         }
     }
 
-    /// Takes the addresses at rare entries to their answers.
+    /// Answers the addresses of a group that wait.
     #[inline(always)]
-    fn rounds(&mut self, start: usize, count: usize, out: &mut [Option<NextHopId>]) {
-        let (lanes, table, keys) = (self.lanes, self.table, self.keys);
-        let Arrays { position, entry, rare, .. } = &mut *self.arrays;
-        rounds(Rounds {
-            lanes,
-            table,
-            keys,
-            start,
-            position,
-            entry,
-            rare: &mut rare[..count],
-            out,
-        });
+    fn finish(&mut self, which: usize, out: &mut [Option<NextHopId>]) {
+        let (lanes, table, keys) = (self.lanes, *self.table, self.keys);
+        let Waiting { start, lines, line: [at_line, line], word, rare, position, entry } =
+            &mut self.arrays.waiting[which];
+        let (start, out) = (*start, &mut out[*start..]);
+        let count = core::mem::take(lines);
+        // SAFETY: so many have been written.
+        let (at_line, line, word) =
+            unsafe { (at_line.first(count), line.first(count), word.first(count)) };
+        for ((position, entry), word) in at_line.iter().zip(line).zip(word) {
+            let code = lookup::line_at(lanes, table, Entry(*entry).place(), *word as u16);
+            out[*position as usize] = NextHopId::new(lookup::hop(table, code));
+        }
+        let count = core::mem::take(rare);
+        if count > 0 {
+            // SAFETY: so many have been written.
+            let (position, entry) = unsafe { (position.first(count), entry.first(count)) };
+            let mut rare = POSITIONS;
+            let rare = &mut rare[..count];
+            rounds(Rounds { lanes, table: self.table, keys, start, position, entry, rare, out });
+        }
     }
 }
 
@@ -460,19 +557,13 @@ impl<L: Lanes> Work for Rounds<'_, L> {
     }
 }
 
-/// Stores a vector in an array.
+/// The low 32 bits of the upper halves without the bits that their entries drop.
 #[inline(always)]
-fn store<L: Lanes, const S: usize>(l: L, array: &mut [u32; S], at: usize, vector: L::V) {
-    let words = &mut array[at..][..L::COUNT];
-    // SAFETY: the slice has a vector's words.
-    unsafe { l.store(words.as_mut_ptr(), vector) };
-}
-
-/// Loads a vector of an array.
-#[inline(always)]
-fn load<L: Lanes, const S: usize>(l: L, array: &[u32; S], at: usize) -> L::V {
-    // SAFETY: the slice has a vector's words.
-    unsafe { l.load(array[at..][..L::COUNT].as_ptr().cast()) }
+fn shifted<L: Lanes>(l: L, [high, low]: [L::V; 2], drop: L::V) -> L::V {
+    let width = l.splat(32);
+    // A shift by 32 or more, or by less than 0, makes zero.
+    let of_low = l.or(l.shr(low, drop), l.shl(high, l.sub(width, drop)));
+    l.or(of_low, l.shr(high, l.sub(drop, width)))
 }
 
 /// Reads the root's entries.

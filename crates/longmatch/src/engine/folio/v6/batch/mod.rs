@@ -3,8 +3,9 @@
 //!
 //! With vectors these go through the usual pages, codes and minis by gathers, some vectors at a time:
 //! their gathers do not depend on each other, so that the core overlaps them. The addresses whose
-//! entries lead to lines become a list: all lines are prefetched, then ranked one by one. Those at
-//! rare entries go on in rounds of one step each, with the next target of each prefetched.
+//! entries lead to lines become a list: all lines are prefetched, then ranked one by one after the first
+//! steps of the next group. Those at rare entries go on in rounds of one step each, with the next target
+//! of each prefetched.
 //!
 //! Without vectors all steps are loops of independent loads.
 
@@ -22,14 +23,11 @@ use crate::simd::lanes::{Lanes, LanesWork};
 use crate::simd::{Level, Simd};
 
 /// Addresses in a group.
-const GROUP: usize = 128;
-/// Addresses in a group of a small batch: clearing the arrays of a large group would take as long as
-/// its lookups.
-const SMALL_GROUP: usize = 32;
-/// The most addresses of a small batch: two small groups.
-const SMALL: usize = 2 * SMALL_GROUP;
+const GROUP: usize = 64;
 /// Words of the widest vector. Fewer addresses are looked up one by one.
 const VECTOR: usize = 16;
+/// Words of a list of a group.
+const SPACE: usize = GROUP + VECTOR;
 
 /// Answers `keys` into `out`, which has the same length, one by one.
 pub(super) fn lookup_each<M: Memory>(
@@ -64,13 +62,8 @@ pub(super) fn lookup_batch_by(
     let (table, keys) = (&table, &keys);
     match out.len() {
         0..VECTOR => simd.run_in_lanes(Each { table, keys, out }),
-        VECTOR..=SMALL => simd.run_in_lanes(Groups::<SMALL_GROUP, { SMALL_GROUP + VECTOR }> {
-            table,
-            keys,
-            mode,
-            out,
-        }),
-        _ => simd.run_in_lanes(Groups::<GROUP, { GROUP + VECTOR }> { table, keys, mode, out }),
+        VECTOR..=GROUP => simd.run_in_lanes(Groups::<1> { table, keys, mode, out }),
+        _ => simd.run_in_lanes(Groups::<2> { table, keys, mode, out }),
     }
 }
 
@@ -102,15 +95,15 @@ pub(super) enum Mode {
     Loads,
 }
 
-/// At least [`VECTOR`] addresses, looked up in groups of up to `N`. There are as many as answers.
-struct Groups<'a, const N: usize, const S: usize> {
+/// At least [`VECTOR`] addresses, of which `D` groups are on their way at a time. There are as many as answers.
+struct Groups<'a, const D: usize> {
     table: &'a View<'a, LiveMemory>,
     keys: &'a Keys<'a, Ipv6>,
     mode: Mode,
     out: &'a mut [Option<NextHopId>],
 }
 
-impl<const N: usize, const S: usize> LanesWork for Groups<'_, N, S> {
+impl<const D: usize> LanesWork for Groups<'_, D> {
     type Output = ();
 
     #[inline(always)]
@@ -118,33 +111,38 @@ impl<const N: usize, const S: usize> LanesWork for Groups<'_, N, S> {
         let Self { table, keys, mode, out } = self;
         if mode == Mode::Vectors {
             let mut arrays = Arrays::new();
-            groups::<L, _, N>(Kernel::<L, N, S>::new(lanes, table, keys, &mut arrays), out);
+            groups::<L, _>(Kernel::<L, GROUP, SPACE, D>::new(lanes, table, keys, &mut arrays), out);
         } else {
-            groups::<L, _, N>(Flight::<L, N, S>::new(lanes, table, keys), out);
+            groups::<L, _>(Flight::<L, GROUP, SPACE>::new(lanes, table, keys), out);
         }
     }
 }
 
 /// A kernel for groups. No closure: one that is not inlined is compiled without the vectors.
 trait Group {
-    /// Answers the addresses from `start` on: whole vectors, as many as fit into the kernel's arrays.
+    /// Looks up some addresses from `start` on: whole vectors, as many as fit into the kernel's arrays. Their answers
+    /// may be complete only at the end.
     ///
     /// # Panics
-    /// When there are fewer addresses than answers.
-    fn group(&mut self, start: usize, out: &mut [Option<NextHopId>]);
+    /// When there are fewer addresses or answers.
+    fn group(&mut self, start: usize, count: usize, out: &mut [Option<NextHopId>]);
+
+    /// Completes all answers.
+    fn end(&mut self, out: &mut [Option<NextHopId>]);
 }
 
-/// Answers all addresses in groups of up to `N`.
+/// Answers all addresses in groups of up to [`GROUP`].
 #[inline(always)]
-fn groups<L: Lanes, G: Group, const N: usize>(mut kernel: G, out: &mut [Option<NextHopId>]) {
+fn groups<L: Lanes, G: Group>(mut kernel: G, out: &mut [Option<NextHopId>]) {
     let len = out.len();
     let mut at = 0;
     while at < len {
         // Whole vectors; the last one answers some of the previous addresses again.
-        let vectors = ((len - at) / L::COUNT).clamp(1, N / L::COUNT);
+        let vectors = ((len - at) / L::COUNT).clamp(1, GROUP / L::COUNT);
         let count = vectors * L::COUNT;
         let start = at.min(len - count);
-        kernel.group(start, &mut out[start..][..count]);
+        kernel.group(start, count, out);
         at = start + count;
     }
+    kernel.end(out);
 }
