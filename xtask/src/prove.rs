@@ -61,8 +61,8 @@ const VARIANTS: &str = "folio:codes=32,folio:codes=24:flat=yes,folio:s=14:lists=
                         folio:codes=8:leaves=lines,folio:codes=book:leaves=minis,folio:codes=16:steps=1,\
                         folio:codes=list:steps=2:leaves=codes,folio:steps=3:leaves=lines";
 
-/// The program of the data directory that makes tables of other kinds, those that all engines are verified on, and larger
-/// ones, for which some engines take gigabytes: only the default engine is.
+/// The program of the data directory that makes tables of other kinds. All engines are verified on those of `SHAPED`, and
+/// the default engine on those of `GROWN`, for which some engines take gigabytes.
 const SHAPES: &str = "shapes.py";
 const SHAPED: [&str; 9] = [
     "ipv4-blocklist",

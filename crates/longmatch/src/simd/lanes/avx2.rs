@@ -249,7 +249,7 @@ unsafe impl Lanes for Avx2 {
         self.even_and_odd(low, high)
     }
 
-    /// Eight loads of whole records: the four gathers of pairs that would replace them take twice as many operations.
+    /// Eight loads of records. Four gathers of pairs would be twice as many operations on Zen 3.
     #[inline(always)]
     unsafe fn gather_records(self, base: *const u8, lane: __m256i) -> [__m256i; 4] {
         let lanes = self.lanes(&lane);

@@ -236,7 +236,7 @@ pub unsafe trait Lanes: Copy {
         unsafe { self.store_chosen_at(mask, a, to[..Self::COUNT].as_mut_ptr()) }
     }
 
-    /// Does the same in words that need no content.
+    /// [`Lanes::store_chosen`] to words that may be uninitialised.
     ///
     /// # Safety
     /// `to` points to [`Lanes::COUNT`] writable words.

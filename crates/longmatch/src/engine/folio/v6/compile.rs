@@ -6,13 +6,14 @@ use super::super::NAME;
 use super::super::admit::{Admit, admit_plan};
 use super::super::pieces::{Array, Full, Pieces, frozen};
 use super::super::survey::{self, Start};
-use super::codes::Codes;
+use super::codes::{Codes, Form};
 use super::layout::{
     Block, CODES, Entry, FORK, Fixed, Folio6, LINE, LOWER, MAX_NEXT_HOP, MAX_STEPS, PAGE, PLACES,
     run, word,
 };
 use super::leaf::{self, KEYS, LINE_WORDS, MINI_WORDS};
-use super::plan::{Choice, Content, Costs, Outline, Plan, Sub, half_of};
+use super::outline::Outline;
+use super::plan::{Choice, Content, Costs, Plan, Sub, half_of};
 use super::{Choices, Config};
 use crate::engine::kit::{CompileError, Lookup};
 use crate::mem::Frozen;
@@ -363,7 +364,7 @@ impl Chosen {
 }
 
 /// Chooses the kind of leaves, the number of usual steps and the lengths of blocks from a sample: the
-/// fastest plan that is not too large. The others follow, for a table that is larger than the sample suggests.
+/// fastest plan that is not too large comes first. The others follow: the table may be larger than the sample suggests.
 fn choose(
     codes: &Codes,
     (lowest, starts): (u32, &[Start<u128>]),
@@ -447,24 +448,17 @@ pub(super) fn compile(
     }
     let codes = Codes::choose(lowest, &starts, form);
     let (base, shift, last) = root(lowest, &starts);
-    let mut all = choose(&codes, (lowest, &starts), 64 - shift, steps, leaves).into_iter();
-    loop {
-        let Some(chosen) = all.next() else { return Err(refused(Full::Places, 0)) };
+    let mut result = Err(refused(Full::Places, 0));
+    for chosen in choose(&codes, (lowest, &starts), 64 - shift, steps, leaves) {
         let plan = Plan::new(&codes, lowest, &starts, &chosen.lengths, chosen.costs);
-        let fixed = Fixed {
-            base,
-            shift,
-            last,
-            steps: chosen.steps,
-            log2: codes.form.log2,
-            is_list: codes.form.is_list,
-        };
-        match store(&plan, fixed, chosen.leaves, admit) {
-            // Another plan may have places for all.
-            Err(CompileError::TooMany { .. }) if all.len() > 0 => {}
-            stored => return stored,
+        let Form { log2, is_list, .. } = codes.form;
+        let fixed = Fixed { base, shift, last, steps: chosen.steps, log2, is_list };
+        result = store(&plan, fixed, chosen.leaves, admit);
+        if !matches!(result, Err(CompileError::TooMany { .. })) {
+            break;
         }
     }
+    result
 }
 
 /// Stores the pages and leaves of a plan.

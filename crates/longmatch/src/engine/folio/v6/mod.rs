@@ -11,6 +11,7 @@ mod image;
 mod layout;
 mod leaf;
 mod lookup;
+mod outline;
 mod plan;
 #[cfg(test)]
 mod tests;

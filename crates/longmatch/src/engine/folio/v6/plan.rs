@@ -6,11 +6,11 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::super::numbers::sqrt;
 use super::super::survey::Start;
 use super::codes::Codes;
-use super::layout::{Block, MAX_CODES, MAX_DROP, MAX_GRAIN, MAX_RUN, MAX_STEPS, PLACES, below};
+use super::layout::{Block, MAX_CODES, MAX_DROP, MAX_GRAIN, MAX_RUN, MAX_STEPS, below};
 use super::leaf::{FORK_KEYS, HOSTS, KEYS, MINI_KEYS, log2_lines};
+use super::outline::{CODES, LINES, MINIS, Outline, PAGES};
 
 /// What a plan weighs, in bytes for each start of a block.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -63,83 +63,6 @@ impl Costs {
         Self { step: 0.05, rare: 30.0, codes: 15.0, mini: NEVER, line: 1.5, fork: 6.0, fill: 1.3 };
     /// For changes: any leaf that holds a block.
     pub const ANY: Self = Self { mini: 1.0, ..Self::LINES };
-}
-
-/// The arrays of a plan: pages, codes, lines, minis.
-const PAGES: usize = 0;
-const CODES: usize = 1;
-const LINES: usize = 2;
-const MINIS: usize = 3;
-
-/// The units of a plan's arrays, and its starts by the kind of their leaf.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Outline {
-    /// Estimated units, in which blocks share lines.
-    units: [f32; 4],
-    /// Upper bounds, as if pages and leaves shared nothing.
-    most: [u64; 4],
-    /// Bytes of a unit.
-    sizes: [u8; 4],
-    codes: f32,
-    minis: f32,
-    lines: f32,
-    rare: f32,
-    /// A bit for each level that a page leads to.
-    levels: u128,
-}
-
-impl Outline {
-    fn new(log2: u8) -> Self {
-        Self { sizes: [4, 1 << log2, 64, 16], ..Self::default() }
-    }
-
-    fn add(&mut self, array: usize, most: u64, units: f32) {
-        self.most[array] += most;
-        self.units[array] += units;
-    }
-
-    fn add_whole(&mut self, array: usize, units: u64) {
-        self.add(array, units, units as f32);
-    }
-
-    /// Estimated bytes of pages and leaves.
-    pub fn bytes(&self) -> f32 {
-        self.units.iter().zip(self.sizes).map(|(units, size)| units * f32::from(size)).sum()
-    }
-
-    /// An upper bound of their bytes.
-    pub fn bound(&self) -> u64 {
-        self.most.iter().zip(self.sizes).map(|(units, size)| units * u64::from(size)).sum()
-    }
-
-    /// Whether every array has places for its estimated units.
-    pub fn has_places(&self) -> bool {
-        self.units.iter().all(|units| *units <= PLACES as f32)
-    }
-
-    /// The outline of a table that has `times` as many starts.
-    pub fn times(self, times: f32) -> Self {
-        Self { units: self.units.map(|units| units * times), ..self }
-    }
-
-    /// The time of lookups with so many usual steps: the product of cycles in a batch and of cycles
-    /// one by one, with less weight, of an address in the table.
-    pub fn time(&self, steps: u8) -> f32 {
-        let all = (self.codes + self.minis + self.lines + self.rare).max(1.0);
-        let share = |starts: f32| starts / all;
-        let is_used = |starts: f32| if share(starts) > 0.001 { 1.0 } else { 0.0 };
-        // The cycles of a read by the bytes that are read (Zen 3).
-        let read = 1.0 + 0.7 * sqrt(f64::from(self.bytes() / 131_072.0)) as f32;
-        let steps = f32::from(steps) * (3.0 + read);
-        let leaf = is_used(self.codes) * (2.0 + read)
-            + is_used(self.minis) * (8.0 + 2.0 * read)
-            + share(self.lines) * (8.0 + read);
-        let batch = 5.0 + steps + leaf + share(self.rare) * (60.0 + 6.0 * read);
-        let mixed = 1.0 - share(self.codes.max(self.minis).max(self.lines));
-        let one = 15.0 + steps + read + 25.0 * mixed + 8.0 * share(self.lines + self.minis);
-        let one = one + 100.0 * share(self.rare);
-        batch * sqrt(f64::from(one)) as f32
-    }
 }
 
 /// The choice for a block.

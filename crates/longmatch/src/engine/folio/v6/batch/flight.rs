@@ -4,38 +4,37 @@ use core::hint::select_unpredictable;
 
 use super::super::layout::{CODES, Entry, LINE, MINI, PAGE, RUN, View, word};
 use super::super::lookup;
-use super::Group;
 use super::front::{self, HOST, NETWORK, PAIRS};
 use super::kernel::{POSITIONS, Rounds, root, rounds};
+use super::{GROUP, Group, SPACE};
 use crate::engine::kit::{KeyLayout, Keys};
 use crate::mem::LiveMemory;
 use crate::net::{Ipv6, NextHopId};
 use crate::simd::lanes::Lanes;
 
-/// The lookups of groups of up to `N` addresses. Lists have `S` words: space for a vector after the
-/// last address.
-pub(super) struct Flight<'a, L, const N: usize, const S: usize> {
+/// The lookups of groups.
+pub(super) struct Flight<'a, L> {
     lanes: L,
     table: &'a View<'a, LiveMemory>,
     keys: &'a Keys<'a, Ipv6>,
     /// The addresses that the root does not answer: positions in the group.
-    position: [u32; S],
+    position: [u32; SPACE],
     /// Their upper halves, and the entries that they have reached.
-    upper: [u64; N],
-    entry: [u32; N],
+    upper: [u64; GROUP],
+    entry: [u32; GROUP],
     /// Those at each kind of entry.
-    lists: [[u32; N]; KINDS],
+    lists: [[u32; GROUP]; KINDS],
 }
 
 /// Answers, codes, minis, lines, rare entries.
 const KINDS: usize = 5;
 const RARE: usize = KINDS - 1;
 
-impl<L: Lanes, const N: usize, const S: usize> Group for Flight<'_, L, N, S> {
+impl<L: Lanes> Group for Flight<'_, L> {
     #[inline(always)]
     fn group(&mut self, start: usize, count: usize, out: &mut [Option<NextHopId>]) {
         let out = &mut out[start..][..count];
-        assert!(count <= N && start + count <= self.keys.len());
+        assert!(count <= GROUP && start + count <= self.keys.len());
         let from = self.keys.as_ptr().wrapping_add(start * size_of::<u128>());
         let count = match self.keys.layout() {
             // SAFETY: as many addresses as answers follow `from` (checked above).
@@ -59,18 +58,18 @@ impl<L: Lanes, const N: usize, const S: usize> Group for Flight<'_, L, N, S> {
     fn end(&mut self, _out: &mut [Option<NextHopId>]) {}
 }
 
-impl<'a, L: Lanes, const N: usize, const S: usize> Flight<'a, L, N, S> {
+impl<'a, L: Lanes> Flight<'a, L> {
     #[inline(always)]
     pub fn new(lanes: L, table: &'a View<'a, LiveMemory>, keys: &'a Keys<'a, Ipv6>) -> Self {
-        const { assert!(L::COUNT <= N && N <= POSITIONS.len() && N + L::COUNT <= S) };
+        const { assert!(L::COUNT <= GROUP && GROUP + L::COUNT <= SPACE) };
         Self {
             lanes,
             table,
             keys,
-            position: [0; S],
-            upper: [0; N],
-            entry: [0; N],
-            lists: [[0; N]; KINDS],
+            position: [0; SPACE],
+            upper: [0; GROUP],
+            entry: [0; GROUP],
+            lists: [[0; GROUP]; KINDS],
         }
     }
 

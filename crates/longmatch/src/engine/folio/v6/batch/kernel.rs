@@ -1,6 +1,6 @@
-//! The kernel in vectors: the root; where it answers few addresses the steps to the leaves at once, in registers;
-//! otherwise a list of the others, which make these steps together. Addresses at lines and at rare entries wait,
-//! with their targets prefetched, until the next group has made its first steps.
+//! The kernel in vectors. The root's entries decide: where few are answers, the addresses go on to their leaves at once,
+//! in registers; elsewhere the addresses without an answer are listed, and go on together. Addresses at lines and at
+//! rare entries wait, with their targets prefetched, until the next group has made these steps.
 
 use core::mem::MaybeUninit;
 
@@ -11,32 +11,31 @@ use super::super::layout::{
 use super::super::leaf::{LINE_WORDS, MINI_WORDS, all_ones};
 use super::super::lookup::{self, Place, Step};
 use super::front::{self, HOST, NETWORK, PAIRS};
-use super::{GROUP, Group};
+use super::{GROUP, Group, SPACE};
 use crate::engine::kit::{KeyLayout, Keys};
 use crate::mem::LiveMemory;
 use crate::net::{Ipv6, NextHopId};
 use crate::simd::lanes::Lanes;
 use crate::simd::{Work, prefetch_bytes};
 
-/// The lookups of groups of up to `N` addresses; `D` groups are on their way at a time.
+/// The lookups of groups, of which `D` are on their way at a time.
 ///
 /// The arrays are behind a reference, so that the other fields stay in registers.
-pub(super) struct Kernel<'a, L: Lanes, const N: usize, const S: usize, const D: usize> {
+pub(super) struct Kernel<'a, L: Lanes, const D: usize> {
     lanes: L,
     table: &'a View<'a, LiveMemory>,
     keys: &'a Keys<'a, Ipv6>,
-    arrays: &'a mut Arrays<S, D>,
+    arrays: &'a mut Arrays<D>,
 }
 
-/// `K` lists of the same length. Words are written before they are read: to clear the lists would take as long as some
-/// lookups.
-struct Lists<const K: usize, const S: usize>([[MaybeUninit<u32>; S]; K]);
+/// `K` lists of the same length. They are not cleared, which would take as long as some lookups.
+struct Lists<const K: usize>([[MaybeUninit<u32>; SPACE]; K]);
 
-impl<const K: usize, const S: usize> Lists<K, S> {
-    const NEW: Self = Self([[MaybeUninit::uninit(); S]; K]);
+impl<const K: usize> Lists<K> {
+    const NEW: Self = Self([[MaybeUninit::uninit(); SPACE]; K]);
 
-    /// Writes the chosen lanes of a vector for each list from word `at` on, and any words up to a vector after it. Returns
-    /// their number.
+    /// Appends the chosen lanes of a vector to each list of `at` words, and returns their number. Overwrites up to a
+    /// vector's words.
     #[inline(always)]
     fn push<L: Lanes>(&mut self, l: L, mask: L::M, vectors: [L::V; K], at: usize) -> usize {
         let mut count = 0;
@@ -86,31 +85,31 @@ impl<const K: usize, const S: usize> Lists<K, S> {
 
 /// The addresses of a group that the root does not answer, and those that wait. There is space for a vector after the
 /// last one.
-pub(super) struct Arrays<const S: usize, const D: usize> {
+pub(super) struct Arrays<const D: usize> {
     /// Their positions in the group, the two words of their upper halves, and the entries that they have reached.
-    others: Lists<4, S>,
-    waiting: [Waiting<S>; D],
+    others: Lists<4>,
+    waiting: [Waiting; D],
     /// The number of the group, modulo `D`.
     now: usize,
 }
 
 /// Addresses of a group that wait for lines and for the targets of rare entries.
-struct Waiting<const S: usize> {
+struct Waiting {
     /// The first address of the group.
     start: usize,
     /// At lines: their number; positions, entries, and the upper halves that the lines compare.
     lines: usize,
-    line: Lists<3, S>,
+    line: Lists<3>,
     /// At rare entries: their number; positions and entries.
     rare: usize,
-    entry: Lists<2, S>,
+    entry: Lists<2>,
 }
 
-impl<const S: usize> Waiting<S> {
+impl Waiting {
     const NONE: Self = Self { start: 0, lines: 0, line: Lists::NEW, rare: 0, entry: Lists::NEW };
 }
 
-impl<const S: usize, const D: usize> Arrays<S, D> {
+impl<const D: usize> Arrays<D> {
     #[inline(always)]
     pub fn new() -> Self {
         Self { others: Lists::NEW, waiting: [const { Waiting::NONE }; D], now: 0 }
@@ -135,10 +134,10 @@ struct Lane<V> {
     entry: V,
 }
 
-impl<L: Lanes, const N: usize, const S: usize, const D: usize> Group for Kernel<'_, L, N, S, D> {
+impl<L: Lanes, const D: usize> Group for Kernel<'_, L, D> {
     #[inline(always)]
     fn group(&mut self, start: usize, count: usize, out: &mut [Option<NextHopId>]) {
-        assert!(count <= N && start + count <= self.keys.len() && start + count <= out.len());
+        assert!(count <= GROUP && start + count <= self.keys.len() && start + count <= out.len());
         let count = match self.keys.layout() {
             // SAFETY: there are as many addresses as answers from `start` on (checked above).
             KeyLayout::Host => unsafe { self.roots::<HOST>(start, count, out) },
@@ -165,15 +164,15 @@ impl<L: Lanes, const N: usize, const S: usize, const D: usize> Group for Kernel<
     }
 }
 
-impl<'a, L: Lanes, const N: usize, const S: usize, const D: usize> Kernel<'a, L, N, S, D> {
+impl<'a, L: Lanes, const D: usize> Kernel<'a, L, D> {
     #[inline(always)]
     pub fn new(
         lanes: L,
         table: &'a View<'a, LiveMemory>,
         keys: &'a Keys<'a, Ipv6>,
-        arrays: &'a mut Arrays<S, D>,
+        arrays: &'a mut Arrays<D>,
     ) -> Self {
-        const { assert!(L::COUNT <= N && N <= POSITIONS.len() && N + L::COUNT <= S) };
+        const { assert!(L::COUNT <= GROUP && GROUP + L::COUNT <= SPACE) };
         Self { lanes, table, keys, arrays }
     }
 
@@ -205,11 +204,11 @@ impl<'a, L: Lanes, const N: usize, const S: usize, const D: usize> Kernel<'a, L,
         others
     }
 
-    /// Does so for `V` vectors of a group from its address `first` on, and returns their number. Where most addresses
-    /// are at other entries than answers, these go on to their leaves at once.
+    /// Reads the root's entries of `V` vectors of a group, from its address `first` on; returns `V`. Where most entries
+    /// are no answers, the addresses go on to their leaves at once.
     ///
     /// # Safety
-    /// There are these addresses, in the layout `IN`.
+    /// The group has these addresses, in the layout `IN`.
     #[inline(always)]
     unsafe fn steps<const IN: u8, const V: usize>(
         &mut self,
@@ -409,7 +408,8 @@ impl<'a, L: Lanes, const N: usize, const S: usize, const D: usize> Kernel<'a, L,
         unsafe { l.gather_published(self.table.hops.as_ptr(), code) }
     }
 
-    /// Lists the lanes that have no next hop yet. The words of lanes are in the order of their entries, or not.
+    /// Lists the lanes that have no next hop yet, so that they wait. Their entries are in order, their words only if
+    /// `IN_ORDER`.
     #[inline(always)]
     fn list<const V: usize, const IN_ORDER: bool>(
         &mut self,

@@ -27,7 +27,7 @@ use crate::simd::{Level, Simd};
 const GROUP: usize = 64;
 /// Words of the widest vector. Fewer addresses are looked up one by one.
 const VECTOR: usize = 16;
-/// Words of a list of a group.
+/// Words of a list of addresses of a group, with space for a vector after the last one.
 const SPACE: usize = GROUP + VECTOR;
 
 /// Answers `keys` into `out`, which has the same length, one by one.
@@ -37,7 +37,7 @@ pub(super) fn lookup_each<M: Memory>(
     keys: Keys<'_, Ipv6>,
     out: &mut [Option<NextHopId>],
 ) {
-    // References, not the structs: see the kernels of pages.
+    // References, not the structs: a call into code of another level copies its arguments.
     simd.run_in_lanes(Each { table: &table, keys: &keys, out });
 }
 
@@ -112,9 +112,9 @@ impl<const D: usize> LanesWork for Groups<'_, D> {
         let Self { table, keys, mode, out } = self;
         if mode == Mode::Vectors {
             let mut arrays = Arrays::new();
-            groups::<L, _>(Kernel::<L, GROUP, SPACE, D>::new(lanes, table, keys, &mut arrays), out);
+            groups::<L, _>(Kernel::<L, D>::new(lanes, table, keys, &mut arrays), out);
         } else {
-            groups::<L, _>(Flight::<L, GROUP, SPACE>::new(lanes, table, keys), out);
+            groups::<L, _>(Flight::new(lanes, table, keys), out);
         }
     }
 }
