@@ -35,9 +35,10 @@ pub(super) const MIN_ROOT: u8 = 12;
 pub(super) const MAX_ROOT: u8 = 48;
 /// Bits from one length of a sample's plan to the next.
 const GRID: u8 = 2;
-/// The parts of a sample, and the most starts of one.
+/// The parts of a sample; the most starts of one, and what share of a large table's starts it may be.
 const PARTS: usize = 16;
 const PART: usize = 256;
+const SHARE: usize = 1024;
 /// log2 of the bytes that pieces of codes are aligned to.
 const ALIGN: u8 = 6;
 
@@ -401,7 +402,8 @@ fn choose(
 /// Some parts of a table, and how many times as many starts the table has. A part is a block around
 /// one of some starts at equal distances, at most one of `bits` bits.
 fn sample(lowest: u32, starts: &[Start<u128>], bits: u8) -> (Vec<Start<u128>>, f32) {
-    if starts.len() <= PARTS * PART {
+    let most = PART.max(starts.len() / SHARE);
+    if starts.len() <= PARTS * most {
         return (starts.to_vec(), 1.0);
     }
     let mut sample = Vec::new();
@@ -414,7 +416,7 @@ fn sample(lowest: u32, starts: &[Start<u128>], bits: u8) -> (Vec<Start<u128>>, f
             (block, from..to)
         };
         let mut parts = (bits..=128).map(around);
-        let Some((block, part)) = parts.find(|(_, part)| part.len() <= PART) else { continue };
+        let Some((block, part)) = parts.find(|(_, part)| part.len() <= most) else { continue };
         if part.start < end {
             continue;
         }
@@ -469,6 +471,9 @@ fn store(
     admit: Admit<'_>,
 ) -> Result<Folio6, CompileError> {
     let (codes, outline) = (plan.codes, plan.outline(fixed.steps));
+    if !outline.has_pages() {
+        return Err(refused(Full::Places, 0));
+    }
     let others = 4 * (u64::from(fixed.last) + 1 + codes.form.list_len() as u64) + (1 << ALIGN);
     let bound = outline.bound() + others;
     admit_plan(admit, outline.bytes() as u64 + others, || bound)?;

@@ -58,6 +58,11 @@ impl Outline {
         self.units.iter().all(|units| *units <= PLACES as f32)
     }
 
+    /// Whether there are places for all pages, which share nothing.
+    pub fn has_pages(&self) -> bool {
+        self.most[PAGES] <= PLACES as u64
+    }
+
     /// The outline of a table that has `times` as many starts.
     pub fn times(self, times: f32) -> Self {
         Self { units: self.units.map(|units| units * times), ..self }
