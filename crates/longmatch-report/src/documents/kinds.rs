@@ -11,16 +11,15 @@ use super::published::{Machine, circumstances};
 
 /// The start of the ids of the experiment's figures; the rest is the mode.
 const FIGURES: &str = "kinds-";
-/// Our default engine, and an earlier form of it that records have in which the engine still had it.
+/// Our default engine.
 const DEFAULT: &str = "folio";
-const EARLIER: &str = "folio:pages";
-/// The share of the best rate from which on the difference counts as small.
+/// The share of the best rate from which on the difference counts as small, and the one below which it is great.
 const CLOSE: f64 = 0.95;
-
+const FAR: f64 = 0.75;
+/// A cell names an engine that is faster than the default by this factor.
+const FASTER: f64 = 1.05;
 /// The engine that chooses one of the others.
 const AUTO: &str = "auto";
-/// The traffic whose cells have a row of their own.
-const TRAFFIC: &str = "routed";
 
 /// The rates of a cell, in the order of the records. A cell is a table, a mode, and a run configuration, which is a kind of
 /// traffic and perhaps a level of instructions.
@@ -40,11 +39,6 @@ fn best<'a>(cell: &[&'a Value]) -> Option<(&'a str, f64)> {
 /// Returns the share of an engine of the best rate; 0 if it has none.
 fn share(cell: &[&Value], engine: &str) -> f64 {
     rate(cell, engine).unwrap_or(0.0) / best(cell).map_or(f64::INFINITY, |it| it.1)
-}
-
-fn slower_than_before(cell: &[&Value]) -> bool {
-    let both = rate(cell, DEFAULT).zip(rate(cell, EARLIER));
-    both.is_some_and(|(now, before)| now < before)
 }
 
 /// Returns the cells, in the order of the records.
@@ -70,58 +64,108 @@ pub(super) fn content(machine: &Machine) -> Result<String, String> {
     let run = machine.kinds.as_ref().unwrap_or(&machine.records.run);
     Ok(format!(
         "{}\n\nA cell is a table, a way to call the engine, a kind of traffic and a level of instructions. The counts are of \
-         cells.\n\n{}\nThe best engine for {TRAFFIC} addresses:\n\n{}",
+         cells.\n\n{}\nWhere another engine is faster than {FASTER} of `{DEFAULT}`, the fastest, and how many times as fast:\n\n{}\n\
+         Memory and compile time, beside the engine that needs the least of either:\n\n{}",
         circumstances(run)?,
         summary(&cells),
-        engines(machine, &cells)
+        faster(&cells),
+        structures(machine, &cells)
     ))
 }
 
-/// Counts the cells of each table, and of all, in which the default engine is far from the best one.
+/// Counts the cells of each table, and of all, by the share of the default engine of the best rate.
 fn summary(cells: &[Cell<'_>]) -> String {
-    let has_earlier = cells.iter().any(|cell| rate(cell, EARLIER).is_some());
     let row = |name: String, own: Vec<&Cell<'_>>| {
-        let number = |of: &dyn Fn(&[&Value]) -> bool| {
-            count(own.iter().filter(|cell| of(cell)).count() as u64)
-        };
-        let far = |engine| number(&|cell: &[&Value]| share(cell, engine) < CLOSE);
-        let lowest = own.iter().map(|cell| share(cell, DEFAULT)).fold(f64::INFINITY, f64::min);
-        let mut row = vec![name, count(own.len() as u64), far(DEFAULT), format!("{lowest:.2}")];
-        row.extend(has_earlier.then(|| number(&slower_than_before)));
-        row.push(far(AUTO));
-        row
+        let shares: Vec<f64> = own.iter().map(|cell| share(cell, DEFAULT)).collect();
+        let number =
+            |is: &dyn Fn(f64) -> bool| count(shares.iter().filter(|it| is(**it)).count() as u64);
+        let lowest = shares.iter().copied().fold(f64::INFINITY, f64::min);
+        vec![
+            name,
+            count(own.len() as u64),
+            number(&|share| share >= 1.0),
+            number(&|share| share < CLOSE),
+            number(&|share| share < FAR),
+            format!("{lowest:.2}"),
+        ]
     };
-    let tables = grouped(cells, |it| (&it[0].family, &it[0].table)).into_iter();
-    let tables = tables.map(|((family, table), own)| {
-        row(format!("{} ({})", code(table), family_name(family)), own)
-    });
-    let earlier = if has_earlier { "`folio` slower than `folio:pages` | " } else { "" };
+    let tables = by_table(cells).into_iter();
+    let tables = tables.map(|(first, own)| row(name(first), own));
     let heads = format!(
-        "table | cells | `folio` below 0.95 of the best engine | its lowest share | {earlier}`auto` below 0.95"
+        "table | cells | `{DEFAULT}` is the fastest | below {CLOSE} of the fastest | below {FAR} | lowest share"
     );
     rows(&heads, tables.chain([row("**all**".into(), cells.iter().collect())]))
 }
 
-/// Tabulates the best engine of each cell, with its memory and compile time beside those of the default engine.
-fn engines(machine: &Machine, cells: &[Cell<'_>]) -> String {
+/// Groups the cells of each table, with the first value of each group.
+fn by_table<'a, 'b>(cells: &'a [Cell<'b>]) -> Vec<(&'b Value, Vec<&'a Cell<'b>>)> {
+    let tables = grouped(cells, |it| (&it[0].family, &it[0].table)).into_iter();
+    tables.map(|(_, own)| (own[0][0], own)).collect()
+}
+
+fn name(value: &Value) -> String {
+    format!("{} ({})", code(&value.table), family_name(&value.family))
+}
+
+/// Returns the kind of traffic of a cell, and its way to call the engine with the level of instructions.
+fn traffic_and_call(cell: &[&Value]) -> (String, String) {
+    let first = cell[0];
+    let (traffic, level) = first.run.split_once(", ").unwrap_or((&first.run, ""));
+    let call = &first.figure[FIGURES.len()..];
+    let call = if level.is_empty() { call.into() } else { format!("{call}, {level}") };
+    (traffic.into(), call)
+}
+
+/// Tabulates the engines that are faster than the default: a row for a table and a kind of traffic, a column for a way to
+/// call the engines.
+fn faster(cells: &[Cell<'_>]) -> String {
+    let mut calls: Vec<String> = Vec::new();
+    for (_, call) in cells.iter().map(|cell| traffic_and_call(cell)) {
+        if !calls.contains(&call) {
+            calls.push(call);
+        }
+    }
+    let of = |cell: &&Cell<'_>| match best(cell) {
+        Some((best, _)) if share(cell, DEFAULT) * FASTER < 1.0 => {
+            format!("{} {}", code(best), short(1.0 / share(cell, DEFAULT)))
+        }
+        _ => String::new(),
+    };
     let mut table = Vec::new();
-    for cell in cells.iter().filter(|it| it[0].run.starts_with(TRAFFIC)) {
-        let (Some((best, rate)), first) = (best(cell), cell[0]) else { continue };
-        let structure = |engine: &str, metric: &str| {
-            let place = |it: &Value| it.table == first.table && it.family == first.family;
-            let own = |it: &&Value| place(it) && it.engine == engine && it.metric == metric;
-            let value = values(machine).find(own).and_then(|it| it.value);
-            value.map_or_else(|| "–".to_owned(), short)
-        };
-        let lookups = format!("{}{}", &first.figure[FIGURES.len()..], &first.run[TRAFFIC.len()..]);
-        let share = format!("{:.2}", share(cell, DEFAULT));
-        let mut row = vec![code(&first.table), lookups, code(best), short(rate), share];
+    for (first, own) in by_table(cells) {
+        for (traffic, own) in grouped(own, |cell| traffic_and_call(cell).0) {
+            let at = |call: &String| own.iter().find(|cell| traffic_and_call(cell).1 == *call);
+            let row: Vec<String> =
+                calls.iter().map(|call| at(call).map_or_else(|| "–".into(), |it| of(it))).collect();
+            if row.iter().any(|it| it.len() > "–".len()) {
+                table.push([vec![name(first), traffic], row].concat());
+            }
+        }
+    }
+    rows(&format!("table | traffic | {}", calls.join(" | ")), table)
+}
+
+/// Tabulates memory and compile times.
+fn structures(machine: &Machine, cells: &[Cell<'_>]) -> String {
+    let mut table = Vec::new();
+    for (first, _) in by_table(cells) {
+        let mut row = vec![name(first)];
         for metric in ["memory", "compile"] {
-            row.extend([best, DEFAULT].map(|engine| structure(engine, metric)));
+            let own = |it: &&Value| {
+                let is_there = it.table == first.table && it.family == first.family;
+                is_there && it.metric == metric && it.engine != AUTO
+            };
+            let found = values(machine).filter(own);
+            let found: Vec<_> = found.filter_map(|it| Some((&it.engine, it.value?))).collect();
+            let default = found.iter().find(|(engine, _)| *engine == DEFAULT);
+            row.push(default.map_or_else(|| "–".into(), |(_, value)| short(*value)));
+            let least = found.iter().min_by(|a, b| a.1.total_cmp(&b.1));
+            let least = least.map(|(engine, value)| format!("{} {}", code(engine), short(*value)));
+            row.push(least.unwrap_or_else(|| "–".into()));
         }
         table.push(row);
     }
-    let heads = "table | lookups | the best engine | Mlps | share of `folio` | MiB, the best | \
-                 MiB, `folio` | compile, ms, the best | compile, ms, `folio`";
-    rows(heads, table)
+    let heads =
+        format!("table | `{DEFAULT}`, MiB | least, MiB | `{DEFAULT}`, compile, ms | least, ms");
+    rows(&heads, table)
 }

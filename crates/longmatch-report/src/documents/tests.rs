@@ -120,26 +120,27 @@ fn kinds_name_the_best_engine_and_the_share_of_the_default() {
     let rate = |engine, run, rate| value("kinds-one", engine, run, "rate", rate);
     let values = vec![
         rate("folio", "routed, avx2", 40.0),
-        rate("folio:pages", "routed, avx2", 30.0),
         rate("dxr", "routed, avx2", 50.0),
         rate("auto", "routed, avx2", 51.0),
         rate("folio", "random", 20.0),
-        rate("folio:pages", "random", 20.5),
+        rate("poptrie", "random", 20.5),
+        rate("folio", "zipf", 20.0),
         value("kinds-one", "dxr", "", "memory", 2.0),
+        value("kinds-one", "folio", "", "memory", 3.0),
         value("kinds-one", "folio", "", "compile", 7.0),
     ];
     let text = block(values, "kinds").unwrap();
     for row in [
-        "| `ipv4` (IPv4) | 2 | 1 | 0.80 | 1 | 1 |",
-        "| **all** | 2 | 1 | 0.80 | 1 | 1 |",
-        "| `ipv4` | one, avx2 | `dxr` | 50.0 | 0.80 | 2.00 | – | – | 7.00 |",
+        "| `ipv4` (IPv4) | 3 | 1 | 1 | 0 | 0.80 |",
+        "| **all** | 3 | 1 | 1 | 0 | 0.80 |",
+        "| table | traffic | one, avx2 | one |",
+        "| `ipv4` (IPv4) | routed | `dxr` 1.25 | – |",
+        "| `ipv4` (IPv4) | 3.00 | `dxr` 2.00 | 7.00 | `folio` 7.00 |",
     ] {
         assert!(text.contains(row), "{row} in {text}");
     }
+    assert!(!text.contains("| random |"), "{text}");
     assert_eq!(block(Vec::new(), "kinds").unwrap(), "Not measured in this run.");
-    // Records without the earlier form have no column of it.
-    let text = block(vec![rate("folio", "random", 20.0), rate("dxr", "random", 40.0)], "kinds");
-    assert!(text.unwrap().contains("| **all** | 1 | 1 | 0.50 | 1 |\n"));
 }
 
 #[test]
