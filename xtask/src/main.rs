@@ -33,7 +33,7 @@ const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
 Commands:
-  lint           formatting, clippy, documentation, file lengths and published numbers, with warnings as errors
+  lint           formatting, clippy, documentation, layers and file lengths, with warnings as errors
   test           every test in its quick form, the no_std checks, the quick verification of all engines, asm, sanitize,
                  page and foreign
   python         build the Python package into a virtual environment below target/python, and run its tests (fetches packages)

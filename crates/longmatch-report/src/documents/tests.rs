@@ -1,9 +1,18 @@
-//! Blocks of made records.
+//! Blocks of made records, and those of the repository.
+
+use std::path::Path;
 
 use super::blocks::content;
 use super::published::{CIRCUMSTANCES, Machine, Published};
 use crate::record::{Outcome, Run, Value, write_ndjson};
 use crate::records::Records;
+
+#[test]
+fn documents_have_the_numbers_of_the_published_records() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let stale = super::documents(&root, false).unwrap();
+    assert!(stale.is_empty(), "{} differ from the records: `cargo xtask docs`", stale.join(", "));
+}
 
 /// A value of an IPv4 table.
 fn value(figure: &str, engine: &str, run: &str, metric: &str, value: f64) -> Value {

@@ -28,8 +28,10 @@ pub(super) const FORK_PIECE: u8 = 3;
 /// The kind of pieces that are shared.
 pub(super) const SHARED: u8 = 4;
 
-/// The most blocks of the root.
+/// The most blocks of the root; those of a small table, and the blocks for each of its starts.
 const ROOT_BLOCKS: u64 = 1 << 12;
+const LEAST_BLOCKS: u64 = 1 << 6;
+const BLOCKS_PER_START: u64 = 4;
 /// The lengths of the root's blocks.
 pub(super) const MIN_ROOT: u8 = 12;
 pub(super) const MAX_ROOT: u8 = 48;
@@ -342,7 +344,8 @@ fn root(lowest: u32, starts: &[Start<u128>]) -> (u64, u8, u32) {
         let base = first >> shift.max(32) << shift.max(32);
         (base, shift, ((last - base) >> shift) + 1)
     };
-    let fits = |(_, _, blocks): &(u64, u8, u64)| *blocks <= ROOT_BLOCKS;
+    let most = (BLOCKS_PER_START * starts.len() as u64).clamp(LEAST_BLOCKS, ROOT_BLOCKS);
+    let fits = |(_, _, blocks): &(u64, u8, u64)| *blocks <= most;
     let lengths = (MIN_ROOT..=MAX_ROOT).rev().step_by(4);
     let (base, shift, blocks) = lengths.map(of_bits).find(fits).unwrap_or(of_bits(MIN_ROOT));
     (base, shift, blocks as u32)
