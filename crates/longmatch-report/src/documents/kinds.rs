@@ -136,7 +136,7 @@ fn faster(cells: &[Cell<'_>]) -> String {
         for (traffic, own) in grouped(own, |cell| traffic_and_call(cell).0) {
             let at = |call: &String| own.iter().find(|cell| traffic_and_call(cell).1 == *call);
             let row: Vec<String> =
-                calls.iter().map(|call| at(call).map_or_else(|| "–".into(), |it| of(it))).collect();
+                calls.iter().map(|call| at(call).map_or_else(|| "–".into(), &of)).collect();
             if row.iter().any(|it| it.len() > "–".len()) {
                 table.push([vec![name(first), traffic], row].concat());
             }
