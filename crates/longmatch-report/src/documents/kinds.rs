@@ -1,10 +1,9 @@
-//! The block of tables of every kind: which engine is the best for which kind of table, and how far our default is from
-//! it.
+//! The block of tables of every kind: how far our default engine is from the best one, and where another is faster.
 
 use crate::page::{count, rows, short};
 use crate::record::Value;
 use crate::records::family_name;
-use crate::view::grouped;
+use crate::view::{distinct, grouped};
 
 use super::blocks::code;
 use super::published::{Machine, circumstances};
@@ -13,10 +12,10 @@ use super::published::{Machine, circumstances};
 const FIGURES: &str = "kinds-";
 /// Our default engine.
 const DEFAULT: &str = "folio";
-/// The share of the best rate from which on the difference counts as small, and the one below which it is great.
+/// The shares of the best rate below which cells are counted.
 const CLOSE: f64 = 0.95;
 const FAR: f64 = 0.75;
-/// A cell names an engine that is faster than the default by this factor.
+/// The ratio to the default engine's rate above which a faster engine is named.
 const FASTER: f64 = 1.05;
 /// The engine that chooses one of the others.
 const AUTO: &str = "auto";
@@ -64,8 +63,8 @@ pub(super) fn content(machine: &Machine) -> Result<String, String> {
     let run = machine.kinds.as_ref().unwrap_or(&machine.records.run);
     Ok(format!(
         "{}\n\nA cell is a table, a way to call the engine, a kind of traffic and a level of instructions. The counts are of \
-         cells.\n\n{}\nWhere another engine is faster than {FASTER} of `{DEFAULT}`, the fastest, and how many times as fast:\n\n{}\n\
-         Memory and compile time, beside the engine that needs the least of either:\n\n{}",
+         cells.\n\n{}\nThe fastest engine of each cell in which it is more than {FASTER} times as fast as `{DEFAULT}`, with the ratio. Cells with – are not measured:\n\n{}\n\
+         Memory and compile time of `{DEFAULT}`, and the least of all engines:\n\n{}",
         circumstances(run)?,
         summary(&cells),
         faster(&cells),
@@ -116,18 +115,13 @@ fn traffic_and_call(cell: &[&Value]) -> (String, String) {
     (traffic.into(), call)
 }
 
-/// Tabulates the engines that are faster than the default: a row for a table and a kind of traffic, a column for a way to
-/// call the engines.
+/// Tabulates the engines that are faster than the default: a row for each table and kind of traffic with such an engine, a
+/// column for each way to call the engines.
 fn faster(cells: &[Cell<'_>]) -> String {
-    let mut calls: Vec<String> = Vec::new();
-    for (_, call) in cells.iter().map(|cell| traffic_and_call(cell)) {
-        if !calls.contains(&call) {
-            calls.push(call);
-        }
-    }
-    let of = |cell: &&Cell<'_>| match best(cell) {
-        Some((best, _)) if share(cell, DEFAULT) * FASTER < 1.0 => {
-            format!("{} {}", code(best), short(1.0 / share(cell, DEFAULT)))
+    let calls: Vec<String> = distinct(cells.iter().map(|cell| traffic_and_call(cell).1));
+    let of = |cell: &&Cell<'_>| match best(cell).zip(rate(cell, DEFAULT)) {
+        Some(((best, rate), own)) if rate > FASTER * own => {
+            format!("{} {}", code(best), short(rate / own))
         }
         _ => String::new(),
     };
@@ -145,7 +139,7 @@ fn faster(cells: &[Cell<'_>]) -> String {
     rows(&format!("table | traffic | {}", calls.join(" | ")), table)
 }
 
-/// Tabulates memory and compile times.
+/// Tabulates the memory and the compile time of the default engine, and the least of all engines.
 fn structures(machine: &Machine, cells: &[Cell<'_>]) -> String {
     let mut table = Vec::new();
     for (first, _) in by_table(cells) {
