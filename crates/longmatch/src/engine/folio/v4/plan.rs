@@ -43,14 +43,8 @@ const FINALISTS: usize = 2;
 /// The bits of roots of small tables and of all.
 const SMALL_ROOTS: [u8; 3] = [8, 10, 12];
 const ROOTS: [u8; 7] = [14, 16, 17, 18, 19, 20, 21];
-/// Ranges from which on a table is not small, and from which on it is not tiny: of a tiny one, few candidates are tried, as
-/// there may be thousands of them.
+/// Ranges from which on a table is not small.
 const SMALL: usize = 1 << 12;
-const TINY: usize = 1 << 8;
-/// Bytes for each range, of some bounds, that a plan may take beyond the smallest.
-const SLACK: usize = 64;
-const LEAST_SLACK: usize = 4 << 10;
-const MOST_SLACK: usize = 2 << 20;
 /// Ranges in a sample.
 const SAMPLE: usize = 4 << 10;
 /// Bits below the parts of a sample: those of the least root in `ROOTS`, and of larger ones for
@@ -122,14 +116,11 @@ pub(super) struct Planner<'a> {
 impl Planner<'_> {
     /// Chooses the plan, and estimates the bytes of the table.
     pub fn plan(&mut self, ranges: &Ranges, request: Request) -> (Plan, u64) {
-        let starts = ranges.starts.len();
-        let (small, tiny) = (starts < SMALL, starts < TINY);
+        let small = ranges.starts.len() < SMALL;
         let (parts, unit) = sample(ranges, small);
-        let roots = SMALL_ROOTS.into_iter().filter(|_| small);
-        let roots = roots.chain(ROOTS.into_iter().filter(|_| !tiny));
+        let roots = SMALL_ROOTS.into_iter().filter(|_| small).chain(ROOTS);
         let roots = roots.filter(|root| WIDTH - root <= unit);
-        let first: &[u8] = if tiny { &SMALL_ROOTS[..1] } else { &FIRST_ROOTS };
-        let first = first.iter().copied().filter(|root| WIDTH - root <= unit);
+        let first = FIRST_ROOTS.into_iter().filter(|root| WIDTH - root <= unit);
         let only = request.root.map(|root| alloc::vec![root]);
         let roots: Vec<u8> = only.clone().unwrap_or_else(|| roots.collect());
         let first: Vec<u8> = only.unwrap_or_else(|| first.collect());
@@ -151,7 +142,7 @@ impl Planner<'_> {
             tried.extend(others.map(|root| self.score(&parts, *root, lists, entries)));
         }
         let least = tried.iter().map(|it| it.bytes).fold(f64::INFINITY, f64::min);
-        let most = 1.1 * least + (SLACK * starts).clamp(LEAST_SLACK, MOST_SLACK) as f64;
+        let most = 1.1 * least + f64::from(2 << 20);
         let fits =
             |it: &&Scored| it.bytes.is_finite() && it.bytes <= most && request.admits(&it.plan);
         let fit = tried.iter().filter(fits);

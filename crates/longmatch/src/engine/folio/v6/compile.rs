@@ -28,16 +28,14 @@ pub(super) const FORK_PIECE: u8 = 3;
 /// The kind of pieces that are shared.
 pub(super) const SHARED: u8 = 4;
 
-/// The most blocks of the root; those of a small table, and the blocks for each of its starts.
+/// The most blocks of the root.
 const ROOT_BLOCKS: u64 = 1 << 12;
-const LEAST_BLOCKS: u64 = 1 << 6;
-const BLOCKS_PER_START: u64 = 4;
 /// The lengths of the root's blocks.
 pub(super) const MIN_ROOT: u8 = 12;
 pub(super) const MAX_ROOT: u8 = 48;
 /// Bits from one length of a sample's plan to the next.
 const GRID: u8 = 2;
-/// The parts of a sample; the most starts of one, and what share of a large table's starts it may be.
+/// The parts of a sample. A part has at most `PART` starts, or one start in `SHARE` of a large table's.
 const PARTS: usize = 16;
 const PART: usize = 256;
 const SHARE: usize = 1024;
@@ -344,8 +342,7 @@ fn root(lowest: u32, starts: &[Start<u128>]) -> (u64, u8, u32) {
         let base = first >> shift.max(32) << shift.max(32);
         (base, shift, ((last - base) >> shift) + 1)
     };
-    let most = (BLOCKS_PER_START * starts.len() as u64).clamp(LEAST_BLOCKS, ROOT_BLOCKS);
-    let fits = |(_, _, blocks): &(u64, u8, u64)| *blocks <= most;
+    let fits = |(_, _, blocks): &(u64, u8, u64)| *blocks <= ROOT_BLOCKS;
     let lengths = (MIN_ROOT..=MAX_ROOT).rev().step_by(4);
     let (base, shift, blocks) = lengths.map(of_bits).find(fits).unwrap_or(of_bits(MIN_ROOT));
     (base, shift, blocks as u32)
@@ -474,7 +471,8 @@ fn store(
     admit: Admit<'_>,
 ) -> Result<Folio6, CompileError> {
     let (codes, outline) = (plan.codes, plan.outline(fixed.steps));
-    if !outline.has_pages() {
+    // Refused here, before most of the table is stored in vain.
+    if !outline.has_places_for_pages() {
         return Err(refused(Full::Places, 0));
     }
     let others = 4 * (u64::from(fixed.last) + 1 + codes.form.list_len() as u64) + (1 << ALIGN);

@@ -58,8 +58,8 @@ impl Outline {
         self.units.iter().all(|units| *units <= PLACES as f32)
     }
 
-    /// Whether there are places for all pages, which share nothing.
-    pub fn has_pages(&self) -> bool {
+    /// Whether the array of pages has places for its exact number of entries: no page is stored twice.
+    pub fn has_places_for_pages(&self) -> bool {
         self.most[PAGES] <= PLACES as u64
     }
 
