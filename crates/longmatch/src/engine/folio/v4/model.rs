@@ -6,10 +6,14 @@ use crate::engine::folio::numbers::{exp_minus, log2, power};
 use crate::mem::LINE;
 use crate::simd::{Cpu, Level, Microarch, Simd};
 
+/// The share of a miss of the root that a lookup waits for: nothing comes before these reads, so they overlap most.
+const ROOT_OVERLAP: f64 = 0.3;
+
 /// What the model knows of a machine.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Machine {
-    /// Lines of the first and the second cache.
+    /// Lines of the first and the second cache that a table may use: the second has keys, answers and
+    /// translations of addresses too.
     lines: [f64; 2],
     /// Cycles of a read that hits the first, the second or no cache: in a batch, and one by one.
     batch: [f64; 3],
@@ -46,7 +50,8 @@ impl Machine {
         } else {
             25.0
         };
-        let lines = [cpu.caches.l1d, cpu.caches.l2].map(|bytes| bytes as f64 / LINE as f64);
+        let lines = [(cpu.caches.l1d, 1.0), (cpu.caches.l2, 0.75)];
+        let lines = lines.map(|(bytes, share)| bytes as f64 / LINE as f64 * share);
         Self { lines, batch, one, list, branch: 20.0 }
     }
 }
@@ -105,8 +110,8 @@ impl Tally {
         // Beyond a few MiB reads miss the third cache and the translations of addresses too.
         let far = 1.0 + 0.45 * (log2(all / f64::from(4 << 20))).max(0.0);
         let sum = |cycles: &[f64; 3]| -> f64 {
-            // The root's misses overlap most, those of pages of entries more than the last ones.
-            let overlap = [0.4, 0.7, 1.0, 1.0];
+            // The misses of pages of entries overlap more than the last ones.
+            let overlap = [ROOT_OVERLAP, 0.7, 1.0, 1.0];
             let of = |i: usize| {
                 let between = (first[i] - second[i]).max(0.0);
                 let hits = (1.0 - first[i]) * cycles[0] + between * cycles[1];
@@ -140,7 +145,7 @@ impl Tally {
         let random = 1.0
             + (1.0 - first) * machine.batch[0]
             + (first - second).max(0.0) * machine.batch[1]
-            + second * machine.batch[2];
+            + second * machine.batch[2] * ROOT_OVERLAP;
         let ahead = self.lists > machine.lines[1] * line;
         Cost { batch, one, random, single, ahead }
     }
