@@ -48,9 +48,7 @@ impl Running {
 
     /// Whether the command has a handler of a signal.
     fn catches(&self, signal: Signal) -> bool {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-        u64::from_str_radix(mask.trim(), 16).unwrap() >> (signal.as_raw() - 1) & 1 == 1
+        has_signal(&self.child.id().to_string(), "SigCgt:", signal)
     }
 
     /// Waits for the end, although the input is open; returns the status and the messages.
@@ -72,11 +70,30 @@ impl Running {
     }
 }
 
+/// Whether a signal is in a set of a process, as the system shows it.
+fn has_signal(process: &str, set: &str, signal: Signal) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix(set)).unwrap();
+    u64::from_str_radix(mask.trim(), 16).unwrap() >> (signal.as_raw() - 1) & 1 == 1
+}
+
+/// A shell without job control lets what it starts in the background ignore SIGINT, and programs inherit that.
+fn is_ignored(signal: Signal) -> bool {
+    let is_ignored = has_signal("self", "SigIgn:", signal);
+    if is_ignored {
+        println!(
+            "skipped: {signal:?} is ignored here, so no command ends by it before it catches it"
+        );
+    }
+    is_ignored
+}
+
 #[test]
 fn the_first_signal_ends_the_waiting_for_the_first_line() {
     let dir = Dir::new();
     for args in [&[][..], &["-c", "ip"], &["-f", "ip"]] {
-        for signal in [Signal::INT, Signal::TERM] {
+        for signal in [Signal::INT, Signal::TERM].into_iter().filter(|signal| !is_ignored(*signal))
+        {
             let mut running = Running::new(&dir, args);
             running.write("half of a li");
             running.signal(signal);
