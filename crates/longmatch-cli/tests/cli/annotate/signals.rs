@@ -70,20 +70,19 @@ impl Running {
     }
 }
 
-/// Whether a signal is in a set of a process, as the system shows it.
+/// Whether a signal is in a set of signals of a process (proc(5), `status`).
 fn has_signal(process: &str, set: &str, signal: Signal) -> bool {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix(set)).unwrap();
     u64::from_str_radix(mask.trim(), 16).unwrap() >> (signal.as_raw() - 1) & 1 == 1
 }
 
-/// A shell without job control lets what it starts in the background ignore SIGINT, and programs inherit that.
+/// Whether this process ignores a signal, and so do the commands that it starts. A shell without job control makes its
+/// background programs ignore SIGINT.
 fn is_ignored(signal: Signal) -> bool {
     let is_ignored = has_signal("self", "SigIgn:", signal);
     if is_ignored {
-        println!(
-            "skipped: {signal:?} is ignored here, so no command ends by it before it catches it"
-        );
+        eprintln!("skipped: {signal:?}: this process ignores it, and so does the command at first");
     }
     is_ignored
 }
