@@ -21,10 +21,11 @@ const PER_ROUTE: f64 = 3e-7;
 /// An engine with more bytes than this is left out of larger derived tables.
 const TOO_MUCH: usize = 256 << 20;
 /// Beside peers: keys of each traffic (some peers need a hundred bytes for a key), answers that are checked (some take
-/// ten microseconds for one), and the time limit for an answer (the slowest peer builds a full table in a minute).
+/// ten microseconds for one), and the time limit for an answer: `rte_lpm` looks for each route among all of its length, and
+/// takes minutes to build a full table.
 const PEER_KEYS: usize = 1 << 20;
 const PEER_CHECKED: usize = 1 << 17;
-const PEER_LIMITS: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(180)];
+const PEER_LIMITS: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(900)];
 
 /// Returns the estimated seconds of all sets of rates.
 pub(crate) fn seconds(all: &[Rates], inputs: &Inputs, effort: &Effort) -> f64 {

@@ -16,6 +16,8 @@ const EMBEDDED: [&str; 3] = ["embedded", "ipv4", "ipv6"];
 /// The records of the experiment `kinds`, beside the others of a machine: they have so many tables that they are a run of
 /// their own.
 const KINDS: &str = "kinds.ndjson";
+/// The records of the experiment `peers`, where they are of a run of their own.
+const PEERS: &str = "peers.ndjson";
 /// Records of comparisons with other packages and programs, beside the directories of machines.
 const COMPARISONS: [&str; 2] = ["python.ndjson", "pipes.ndjson"];
 /// Circumstances that a published run must state.
@@ -45,7 +47,7 @@ pub(super) struct Published {
 pub(super) struct Machine {
     /// The name of its directory: the microarchitecture.
     pub name: String,
-    /// The records, with those of [`KINDS`].
+    /// The records, with those of [`KINDS`] and [`PEERS`].
     pub records: Records,
     /// The run of [`KINDS`], if there is one.
     pub kinds: Option<Run>,
@@ -100,9 +102,12 @@ impl Published {
             }
             let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let mut machine = parse(name.clone(), &entry.join(FILES[1]), true)?;
-            let kinds = entry.join(KINDS);
+            let (kinds, peers) = (entry.join(KINDS), entry.join(PEERS));
+            if peers.exists() {
+                machine.add(parse(name.clone(), &peers, true)?);
+            }
             if kinds.exists() {
-                machine.add_kinds(parse(name, &kinds, true)?);
+                machine.kinds = Some(machine.add(parse(name, &kinds, true)?));
             }
             machines.push(machine);
         }
@@ -144,13 +149,13 @@ impl Machine {
         }
     }
 
-    /// Adds the experiments of another run, which replace those of the same names.
-    pub fn add_kinds(&mut self, kinds: Self) {
-        let Records { run, experiments } = kinds.records;
+    /// Adds the experiments of another run, which replace those of the same names. Returns what the run states.
+    pub fn add(&mut self, other: Self) -> Run {
+        let Records { run, experiments } = other.records;
         let again = |name: &str| experiments.iter().any(|it| it.0.experiment == name);
         self.records.experiments.retain(|it| !again(&it.0.experiment));
         self.records.experiments.extend(experiments);
-        self.kinds = Some(run);
+        run
     }
 
     /// Checks that the run states every circumstance, that a release build made it, and that its directory has the

@@ -115,13 +115,12 @@ fn figures_are_those_of_the_report() {
 
 /// The records of a run of their own replace those of the same experiments.
 #[test]
-fn kinds_are_those_of_their_own_run() {
+fn experiments_are_those_of_their_own_run() {
     let kinds = |rate| machine(vec![value("kinds-one", "dxr", "routed", "rate", rate)]);
     let mut both = kinds(10.0);
-    both.add_kinds(kinds(20.0));
+    assert_eq!(both.add(kinds(20.0)), run());
     let rates: Vec<_> = both.figure("kinds-one").map(|it| it.value).collect();
     assert_eq!(rates, [Some(20.0)]);
-    assert_eq!(both.kinds, Some(run()));
 }
 
 #[test]
