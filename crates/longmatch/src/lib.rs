@@ -206,7 +206,7 @@
 //! - `std` (default): without it the crate is `no_std` and needs `alloc`.
 //! - `folio` (default), `dir24-8`, `dxr`, `poptrie`, `radix`, `sail`, `spider`, `tree-bitmap`: a
 //!   lookup engine each. [`EngineKind::Auto`] chooses among those that are compiled in; to compile
-//!   another is [`CompileError::NotCompiled`]. Folio suits nearly every table best. Where memory is
+//!   another is [`CompileError::NotCompiled`]. Folio suits most tables best. Where memory is
 //!   limited, add `poptrie` or `dxr`.
 //! - `all-engines`: all of them.
 //! - `file`: compiled tables as files, mapped into memory.

@@ -29,8 +29,8 @@ pub(super) fn content(
     match name.split(' ').collect::<Vec<_>>()[..] {
         ["headline"] => headline::content(published, machine, up),
         ["provenance"] => provenance(machine, up),
-        ["figure", id] => Ok(figure(machine, id, None)),
-        ["figure", id, metric] => Ok(figure(machine, id, Some(metric))),
+        ["figure", id] => figure(machine, id, None),
+        ["figure", id, metric] => figure(machine, id, Some(metric)),
         ["kinds"] => kinds::content(machine),
         ["tables"] => tables(machine),
         ["machines"] => machines(published),
@@ -77,13 +77,19 @@ fn spread(machine: &Machine) -> String {
     )
 }
 
-/// Renders the tables of a figure, of one metric or of all; a sentence if the records lack it.
-fn figure(machine: &Machine, id: &str, metric: Option<&str>) -> String {
+/// Renders the tables of a figure, of one metric or of all, and what its run states if that is one of its own; a sentence if the
+/// records lack it.
+fn figure(machine: &Machine, id: &str, metric: Option<&str>) -> Result<String, String> {
     let spec = Experiment::all().flat_map(|it| &it.figures).find(|it| it.id == id);
     let chosen = machine.figure(id).filter(|it| metric.is_none_or(|metric| it.metric == metric));
     let named: Vec<Value> = chosen.map(|it| with_options(machine, it)).collect();
-    let (Some(spec), false) = (spec, named.is_empty()) else { return machine.why_absent(id) };
+    let (Some(spec), Some(first)) = (spec, named.first()) else {
+        return Ok(machine.why_absent(id));
+    };
     let mut out = String::new();
+    if machine.apart.iter().any(|(name, _)| *name == first.experiment) {
+        let _ = writeln!(out, "{}\n", circumstances(machine.run_of(&first.experiment))?);
+    }
     for group in view::groups(&named.iter().collect::<Vec<_>>()) {
         let first = group[0];
         let figure = view::figure(spec, &group, &Outcome::default());
@@ -93,7 +99,7 @@ fn figure(machine: &Machine, id: &str, metric: Option<&str>) -> String {
         let (family, name) = (family_name(&first.family), &first.table);
         let _ = writeln!(out, "**{family}, `{name}`**{traffic}\n\n{table}{}", notes.finish());
     }
-    out
+    Ok(out)
 }
 
 /// States the traffic of a figure, with the shares of addresses that have a route.

@@ -60,12 +60,11 @@ pub(super) fn content(machine: &Machine) -> Result<String, String> {
     if cells.is_empty() {
         return Ok(machine.why_absent("kinds"));
     }
-    let run = machine.kinds.as_ref().unwrap_or(&machine.records.run);
     Ok(format!(
         "{}\n\nA cell is a table, a way to call the engine, a kind of traffic and a level of instructions. The counts are of \
          cells.\n\n{}\nThe fastest engine of each cell in which it is more than {FASTER} times as fast as `{DEFAULT}`, with the ratio. Cells with – are not measured:\n\n{}\n\
          Memory and compile time of `{DEFAULT}`, and the least of all engines:\n\n{}",
-        circumstances(run)?,
+        circumstances(machine.run_of("kinds"))?,
         summary(&cells),
         faster(&cells),
         structures(machine, &cells)

@@ -13,11 +13,9 @@ pub(super) const BATCH: &str = "traffic-batch";
 pub(super) const ONE: &str = "traffic-one";
 /// Names of the tables in the repository: embedded in the command, or loaded from their files.
 const EMBEDDED: [&str; 3] = ["embedded", "ipv4", "ipv6"];
-/// The records of the experiment `kinds`, beside the others of a machine: they have so many tables that they are a run of
-/// their own.
-const KINDS: &str = "kinds.ndjson";
-/// The records of the experiment `peers`, where they are of a run of their own.
-const PEERS: &str = "peers.ndjson";
+/// The experiments whose records may be of a run of their own, in `NAME.ndjson`: `kinds` has many tables, and of `peers` one may
+/// take minutes to build its table.
+const APART: [&str; 2] = ["kinds", "peers"];
 /// Records of comparisons with other packages and programs, beside the directories of machines.
 const COMPARISONS: [&str; 2] = ["python.ndjson", "pipes.ndjson"];
 /// Circumstances that a published run must state.
@@ -47,10 +45,10 @@ pub(super) struct Published {
 pub(super) struct Machine {
     /// The name of its directory: the microarchitecture.
     pub name: String,
-    /// The records, with those of [`KINDS`] and [`PEERS`].
+    /// The records, with those of the experiments [`APART`].
     pub records: Records,
-    /// The run of [`KINDS`], if there is one.
-    pub kinds: Option<Run>,
+    /// The experiments with a run of their own, and that run.
+    pub apart: Vec<(String, Run)>,
 }
 
 /// A table of routes, in one family.
@@ -102,12 +100,11 @@ impl Published {
             }
             let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let mut machine = parse(name.clone(), &entry.join(FILES[1]), true)?;
-            let (kinds, peers) = (entry.join(KINDS), entry.join(PEERS));
-            if peers.exists() {
-                machine.add(parse(name.clone(), &peers, true)?);
-            }
-            if kinds.exists() {
-                machine.kinds = Some(machine.add(parse(name, &kinds, true)?));
+            for experiment in APART {
+                let path = entry.join(format!("{experiment}.ndjson"));
+                if path.exists() {
+                    machine.add(parse(name.clone(), &path, true)?);
+                }
             }
             machines.push(machine);
         }
@@ -145,17 +142,24 @@ impl Machine {
         let bad = |line: &Line| matches!(line, Line::Value(it) if it.value.is_some() != it.refused.is_empty());
         match lines.iter().position(bad) {
             Some(i) => Err(format!("line {}: neither a value nor the reason, or both", i + 1)),
-            None => Ok(Self { name, records: Records::of(lines), kinds: None }),
+            None => Ok(Self { name, records: Records::of(lines), apart: Vec::new() }),
         }
     }
 
-    /// Adds the experiments of another run, which replace those of the same names. Returns what the run states.
-    pub fn add(&mut self, other: Self) -> Run {
+    /// Adds the experiments of another run, which replace those of the same names.
+    pub fn add(&mut self, other: Self) {
         let Records { run, experiments } = other.records;
         let again = |name: &str| experiments.iter().any(|it| it.0.experiment == name);
         self.records.experiments.retain(|it| !again(&it.0.experiment));
+        let names = experiments.iter().map(|it| it.0.experiment.clone());
+        self.apart.extend(names.map(|name| (name, run.clone())));
         self.records.experiments.extend(experiments);
-        run
+    }
+
+    /// Returns the run of an experiment.
+    pub fn run_of(&self, experiment: &str) -> &Run {
+        let apart = self.apart.iter().find(|(name, _)| name == experiment);
+        apart.map_or(&self.records.run, |(_, run)| run)
     }
 
     /// Checks that the run states every circumstance, that a release build made it, and that its directory has the

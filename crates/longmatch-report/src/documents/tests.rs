@@ -118,9 +118,13 @@ fn figures_are_those_of_the_report() {
 fn experiments_are_those_of_their_own_run() {
     let kinds = |rate| machine(vec![value("kinds-one", "dxr", "routed", "rate", rate)]);
     let mut both = kinds(10.0);
-    assert_eq!(both.add(kinds(20.0)), run());
+    let mut other = kinds(20.0);
+    other.records.run.date = "later".into();
+    both.add(other);
     let rates: Vec<_> = both.figure("kinds-one").map(|it| it.value).collect();
     assert_eq!(rates, [Some(20.0)]);
+    let experiment = &both.figure("kinds-one").next().unwrap().experiment;
+    assert_eq!((&*both.run_of(experiment).date, &*both.run_of("another").date), ("later", ""));
 }
 
 #[test]
