@@ -100,6 +100,31 @@ fn shared_pages_are_copied() {
     assert_eq!((table.answer("11.0.2.4/30"), table.in_use() == shared), (3, false));
 }
 
+/// A page of codes need not show a route that has the next hop of its cover, until that changes.
+#[test]
+fn routes_longer_than_codes_come_to_light() {
+    let config = Config {
+        root_bits: Some(16),
+        lists: Some(plan::NONE),
+        entries: Some(plan::NONE),
+        ..Config::default()
+    };
+    let halves = (0..256).map(|i| Route {
+        prefix: Prefix::from_bits_masked(0x0a00_0000 | i << 8, 24),
+        next_hop: hop(1 + i % 3),
+    });
+    let mut table = changing(halves.collect(), &config);
+    let coarse = table.answer("10.0.1.200/32");
+    for hidden in ["10.0.1.128/25", "10.0.4.192/26", "10.0.7.255/32"] {
+        let hop = table.answer(hidden);
+        table.step(hidden, hop);
+    }
+    for cover in ["10.0.1.0/24", "10.0.4.0/24", "10.0.7.0/24"] {
+        table.step(cover, 9);
+    }
+    assert_eq!((table.answer("10.0.1.0/32"), table.answer("10.0.1.200/32")), (9, coarse));
+}
+
 /// Ids that fit neither a word of a list nor a code.
 #[test]
 fn great_next_hops_are_refused() {
