@@ -15,7 +15,7 @@ const LOOKUP_IPV6: &str = "crates/longmatch/src/engine/folio/v6/lookup.rs";
 const BATCH_IPV6: &str = "crates/longmatch/src/engine/folio/v6/batch/mod.rs";
 const FRONT_IPV6: &str = "crates/longmatch/src/engine/folio/v6/batch/front.rs";
 const UPDATE_IPV6: &str = "crates/longmatch/src/engine/folio/v6/update/mod.rs";
-const CHECK_IPV6: &str = "crates/longmatch/src/engine/folio/v6/check.rs";
+const BOUNDS_IPV6: &str = "crates/longmatch/src/engine/folio/v6/bounds.rs";
 
 /// Name filters of the tests of both forms.
 const IPV4: &str = "folio::v4::tests";
@@ -191,9 +191,9 @@ pub const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "the check accepts two entries to one page",
-        file: CHECK_IPV6,
-        find: "if *references > 1 && piece.kind != SHARED {",
-        replace: "if *references > u32::MAX / 2 && piece.kind != SHARED {",
+        file: BOUNDS_IPV6,
+        find: "units.all(|unit| self.met.insert((array, unit)))",
+        replace: "units.all(|unit| self.met.insert((array, unit)) || array == PAGES)",
         tests: Own(IPV6_DAMAGE),
     },
     Mutant {

@@ -72,12 +72,8 @@ struct Check<'r> {
 }
 
 impl Visitor for Check<'_> {
-    fn piece(&mut self, array: ArrayName, piece: Piece, block: Block) -> Result<bool, Damage> {
-        let references = self.met.entry((array, piece)).or_default();
-        *references += 1;
-        if *references > 1 && piece.kind != SHARED {
-            return Err(Damage { array, what: "has two entries to one piece", at: block.first });
-        }
+    fn piece(&mut self, array: ArrayName, piece: Piece, _block: Block) -> Result<bool, Damage> {
+        *self.met.entry((array, piece)).or_default() += 1;
         Ok(true)
     }
 

@@ -20,8 +20,8 @@ use super::lookup;
 use crate::engine::kit::Keys;
 use crate::mem::{LiveMemory, Memory};
 use crate::net::{Ipv6, NextHopId};
-use crate::simd::lanes::{Lanes, LanesWork};
-use crate::simd::{Level, Simd};
+use crate::simd::lanes::{Lanes, LanesWork, Portable};
+use crate::simd::{Simd, Work};
 
 /// Addresses in a group.
 const GROUP: usize = 64;
@@ -48,24 +48,26 @@ pub(super) fn lookup_batch<M: Memory>(
     keys: Keys<'_, Ipv6>,
     out: &mut [Option<NextHopId>],
 ) {
-    let mode = if simd.level() >= Level::Avx2 { Mode::Vectors } else { Mode::Loads };
-    lookup_batch_by(table.shared(), simd, keys, mode, out);
+    let (table, keys) = (&table.shared(), &keys);
+    let left = match out.len() {
+        0..VECTOR => return simd.run_in_lanes(Each { table, keys, out }),
+        VECTOR..=GROUP => simd.run_lanes(Vectors::<1> { table, keys, out }).err().map(Loads::of),
+        _ => simd.run_lanes(Vectors::<2> { table, keys, out }).err().map(Loads::of),
+    };
+    if let Some(loads) = left {
+        simd.run_scalar(loads);
+    }
 }
 
-/// Does the same with a kernel.
-pub(super) fn lookup_batch_by(
+/// Does the same by the kernel in vectors, in vectors of words: tests of the kernel need no CPU that has others.
+#[cfg(test)]
+pub(super) fn lookup_batch_in_words(
     table: View<'_, LiveMemory>,
-    simd: Simd,
     keys: Keys<'_, Ipv6>,
-    mode: Mode,
     out: &mut [Option<NextHopId>],
 ) {
-    let (table, keys) = (&table, &keys);
-    match out.len() {
-        0..VECTOR => simd.run_in_lanes(Each { table, keys, out }),
-        VECTOR..=GROUP => simd.run_in_lanes(Groups::<1> { table, keys, mode, out }),
-        _ => simd.run_in_lanes(Groups::<2> { table, keys, mode, out }),
-    }
+    assert!(out.len() >= VECTOR, "a batch has a vector at least");
+    Vectors::<2> { table: &table, keys: &keys, out }.run(Portable);
 }
 
 /// Addresses looked up one by one. There are as many as answers.
@@ -87,35 +89,45 @@ impl<M: Memory> LanesWork for Each<'_, M> {
     }
 }
 
-/// The kernel of a batch.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Mode {
-    /// All steps in vectors.
-    Vectors,
-    /// The root in vectors, the rest in loops of loads.
-    Loads,
-}
-
 /// At least [`VECTOR`] addresses, of which `D` groups are on their way at a time. There are as many as answers.
-struct Groups<'a, const D: usize> {
+struct Vectors<'a, const D: usize> {
     table: &'a View<'a, LiveMemory>,
     keys: &'a Keys<'a, Ipv6>,
-    mode: Mode,
     out: &'a mut [Option<NextHopId>],
 }
 
-impl<const D: usize> LanesWork for Groups<'_, D> {
+impl<const D: usize> LanesWork for Vectors<'_, D> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { table, keys, mode, out } = self;
-        if mode == Mode::Vectors {
-            let mut arrays = Arrays::new();
-            groups::<L, _>(Kernel::<L, D>::new(lanes, table, keys, &mut arrays), out);
-        } else {
-            groups::<L, _>(Flight::new(lanes, table, keys), out);
-        }
+        let mut arrays = Arrays::new();
+        let kernel = Kernel::<L, D>::new(lanes, self.table, self.keys, &mut arrays);
+        groups::<L, _>(kernel, self.out);
+    }
+}
+
+/// The same where the level has no vectors. A type of its own, so that the kernel in vectors is compiled only for levels
+/// that have them: without them its machine code would be ten times as long.
+struct Loads<'a> {
+    table: &'a View<'a, LiveMemory>,
+    keys: &'a Keys<'a, Ipv6>,
+    out: &'a mut [Option<NextHopId>],
+}
+
+impl<'a> Loads<'a> {
+    fn of<const D: usize>(vectors: Vectors<'a, D>) -> Self {
+        let Vectors { table, keys, out } = vectors;
+        Self { table, keys, out }
+    }
+}
+
+impl Work for Loads<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        groups::<Portable, _>(Flight::new(Portable, self.table, self.keys), self.out);
     }
 }
 
