@@ -250,9 +250,7 @@ fn routes_of_swapped_tables_change_under_readers() {
 #[test]
 #[ignore = "minutes; run by `cargo xtask prove`"]
 fn full_routes_change_under_readers() {
-    for engine in
-        ["folio", "folio:s=16:codes=32:lists=none:entries=0", "poptrie", "tree_bitmap", "radix"]
-    {
+    for engine in ["folio", "folio:codes=32", "poptrie", "tree_bitmap", "radix"] {
         race(engine, 100_000, 1_000_000);
     }
     for engine in ["dxr", "dir24_8"] {
