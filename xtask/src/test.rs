@@ -12,7 +12,6 @@ use crate::cpu;
 use crate::dpdk;
 use crate::page;
 use crate::peers;
-use crate::python;
 use crate::report::{Outcome, Report};
 use crate::workspace::{cargo, cargo_test, longmatch_of_tests, root};
 
@@ -20,8 +19,9 @@ use crate::workspace::{cargo, cargo_test, longmatch_of_tests, root};
 /// `cargo xtask prove` compares them on every address of IPv4.
 const VERIFY: &str = "verify --quick";
 
-/// The commands that have builds of their own.
-const BESIDE: [&str; 3] = ["asm", "sanitize", "foreign --quick"];
+/// The commands that have builds of their own. The last two share the directory of the tests' build, which is complete
+/// when they begin; if not, they wait for it.
+const BESIDE: [&str; 5] = ["asm", "sanitize", "foreign --quick", "python", "python spark"];
 
 /// Runs every test and returns whether all passed.
 pub fn run() -> Outcome {
@@ -44,8 +44,6 @@ pub fn run() -> Outcome {
         columnar::test(&mut report);
     }
     check_without_std(&mut report);
-    python::steps(&mut report);
-    python::spark_steps(&mut report);
     beside.finish(&mut report);
     // Repeated, because the first lines have scrolled away.
     println!();

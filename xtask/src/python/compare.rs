@@ -19,7 +19,7 @@ pub fn spark() -> Outcome {
 }
 
 /// The tests of the recipe for Spark as steps of a report; skipped where Java or pyspark is not to be had.
-pub fn spark_steps(report: &mut Report) {
+fn spark_steps(report: &mut Report) {
     const NAME: &str = "Python package: Spark";
     let java = Command::new("java").arg("-version").stderr(Stdio::null()).status();
     if !java.is_ok_and(|status| status.success()) {

@@ -12,7 +12,7 @@ use crate::report::{Outcome, Report, Verdict};
 use crate::workspace::{root, target};
 use environment::Environment;
 
-pub use compare::{run as compare, spark, spark_steps};
+pub use compare::{run as compare, spark};
 pub use wheels::run as wheels;
 
 /// Runs the tests of the Python package, and returns whether all passed.
@@ -23,7 +23,7 @@ pub fn run() -> Outcome {
 }
 
 /// The tests of the Python package as steps of a report; skipped where Python or its packages are not to be had.
-pub fn steps(report: &mut Report) {
+fn steps(report: &mut Report) {
     let requirements = package().join("requirements-test.txt");
     let environment = match Environment::prepare(&directory().join("venv"), &requirements) {
         Ok(environment) => environment,
