@@ -34,8 +34,8 @@ Usage: cargo xtask COMMAND
 
 Commands:
   lint           formatting, clippy, documentation, layers and file lengths, with warnings as errors
-  test           every test in its quick form, the no_std checks, the quick verification of all engines, asm, sanitize,
-                 page and foreign
+  test           every test in its quick form, the no_std checks, the quick verification of all engines, page, asm,
+                 sanitize, foreign --quick, python and python spark
   python         build the Python package into a virtual environment below target/python, and run its tests (fetches packages)
   python spark   test the recipe for Spark on a cluster of two workers on this machine (needs Java; fetches packages)
   python compare measure the Python package beside other packages, and the recipe for Spark, and write

@@ -24,9 +24,9 @@ const TABLES: [&str; 8] = [
 
 /// Races of readers with a writer, long churn, many schedules of the models, and all small tables: the tests marked
 /// `ignore`.
-const IGNORED: &str = "test --release --no-fail-fast --package longmatch --features file --lib --test file --test live \
-                       --test live_routes --test shuttle \
-                       --test small_universe -- --ignored --nocapture";
+const IGNORED: &str = "test --release --no-fail-fast --package longmatch --features file --lib --test file \
+                       --test live --test live_routes --test shuttle --test small_universe \
+                       -- --ignored --nocapture";
 
 /// Many mutations of files with prefix data.
 const DAMAGE: &str = "test --release --package longmatch-feed --test data -- --ignored --nocapture";

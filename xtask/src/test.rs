@@ -19,8 +19,8 @@ use crate::workspace::{cargo, cargo_test, longmatch_of_tests, root};
 /// `cargo xtask prove` compares them on every address of IPv4.
 const VERIFY: &str = "verify --quick";
 
-/// The commands that have builds of their own. The last two share the directory of the tests' build, which is complete
-/// when they begin; if not, they wait for it.
+/// The commands that run beside the other steps. Three have builds of their own; those of the Python package share the
+/// directory of the tests' build, for which cargo makes them wait.
 const BESIDE: [&str; 5] = ["asm", "sanitize", "foreign --quick", "python", "python spark"];
 
 /// Runs every test and returns whether all passed.

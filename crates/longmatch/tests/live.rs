@@ -21,20 +21,6 @@ struct Quota {
     ids: u32,
 }
 
-impl Quota {
-    /// A tenth for an emulator: it shows code that depends on the byte order, but has the memory order of this machine,
-    /// so that longer races would reveal no more.
-    fn of_this_machine(self) -> Self {
-        let by = if std::env::var_os("LONGMATCH_QUICK").is_some() { 10 } else { 1 };
-        Self {
-            updates: self.updates / by,
-            lookups: self.lookups / u64::from(by),
-            overlaps: self.overlaps / u64::from(by),
-            ids: self.ids,
-        }
-    }
-}
-
 /// State shared by the threads.
 #[derive(Default)]
 struct Race {
@@ -195,7 +181,6 @@ fn race(engine: &str, prefixes: &[&str], other_prefixes: &[&str], quota: Quota) 
 
 /// [`race`] for a family.
 fn race_of<F: Raced>(engine: &str, prefixes: &[&str], other_prefixes: &[&str], quota: Quota) {
-    let quota = quota.of_this_machine();
     let parse = |text: &&str| text.parse().unwrap_or_else(|_| panic!("{text} is no prefix"));
     let [prefixes, other_prefixes]: [Vec<Prefix<F>>; 2] =
         [prefixes, other_prefixes].map(|list| list.iter().map(parse).collect());
@@ -249,16 +234,23 @@ impl Drop for EndOnPanic<'_> {
 
 /// Next hops that every engine holds.
 const IDS: u32 = 20_000;
-/// A tenth under a sanitizer, which is fifty times slower.
-const QUICK: Quota = match cfg!(longmatch_sanitize) {
-    true => Quota { updates: 300, lookups: 10_000, overlaps: 10, ids: IDS },
-    false => Quota { updates: 3000, lookups: 100_000, overlaps: 100, ids: IDS },
-};
+/// A tenth under a sanitizer and in an emulator, which take many times as long. An emulator has this machine's memory
+/// order: it finds code that depends on the byte order, for which longer races are not needed.
+fn quick() -> Quota {
+    match cfg!(longmatch_sanitize) || std::env::var_os("LONGMATCH_QUICK").is_some() {
+        true => Quota { updates: 300, lookups: 10_000, overlaps: 10, ids: IDS },
+        false => Quota { updates: 3000, lookups: 100_000, overlaps: 100, ids: IDS },
+    }
+}
+
+/// Commits to tables of IPv6 take longer.
+fn quick_ipv6() -> Quota {
+    Quota { updates: quick().updates / 30, ..quick() }
+}
+
 const QUICK_SWAP: Quota = Quota { updates: 30, lookups: 20_000, overlaps: 10, ids: IDS };
 const FULL: Quota = Quota { updates: 1_000_000, lookups: 100_000_000, overlaps: 100_000, ids: IDS };
 
-/// Commits to tables of IPv6 take longer.
-const QUICK_IPV6: Quota = Quota { updates: QUICK.updates / 30, ..QUICK };
 const FULL_IPV6: Quota = Quota { updates: 10_000, ..FULL };
 
 /// Lists, pages of codes, and pages of entries; codes that are stored in place.
@@ -271,11 +263,11 @@ fn folio_of_ipv4_changes_under_readers() {
         "folio:s=16:codes=32:lists=none:entries=none",
         "folio:s=14:codes=24:lists=none:entries=0",
     ] {
-        race(engine, &["10.1.2.0/24"], &other_prefixes, QUICK);
-        race(engine, &["10.1.3.4/32"], &other_prefixes, QUICK);
+        race(engine, &["10.1.2.0/24"], &other_prefixes, quick());
+        race(engine, &["10.1.3.4/32"], &other_prefixes, quick());
         let many = ["10.1.2.0/23", "10.1.2.128/26", "10.1.3.4/32"];
-        race(engine, &many, &other_prefixes, QUICK);
-        race(engine, &["10.0.0.0/14", "10.1.0.0/25"], &["12.1.0.0/20", "12.1.7.0/26"], QUICK);
+        race(engine, &many, &other_prefixes, quick());
+        race(engine, &["10.0.0.0/14", "10.1.0.0/25"], &["12.1.0.0/20", "12.1.7.0/26"], quick());
     }
 }
 
@@ -295,26 +287,26 @@ fn race_in_ipv6(engine: &str, quota: Quota) {
 /// Lines, minis and codes; hosts in runs, and other lengths below /64.
 #[test]
 fn folio_of_ipv6_changes_under_readers() {
-    race_in_ipv6("folio", QUICK_IPV6);
-    race_in_ipv6("folio:codes=list:leaves=minis", QUICK_IPV6);
-    race_in_ipv6("folio:codes=32:leaves=codes", QUICK_IPV6);
+    race_in_ipv6("folio", quick_ipv6());
+    race_in_ipv6("folio:codes=list:leaves=minis", quick_ipv6());
+    race_in_ipv6("folio:codes=32:leaves=codes", quick_ipv6());
     let hosts = ["2001:db8:1:2::7/128", "2001:db8:1:2::/64"];
-    race_of::<Ipv6>("folio", &hosts, &["2001:db8:4002:3::7/128"], QUICK_IPV6);
+    race_of::<Ipv6>("folio", &hosts, &["2001:db8:4002:3::7/128"], quick_ipv6());
 }
 
 /// Nodes and leaves, with and without direct pointing.
 #[test]
 fn a_poptrie_changes_under_readers() {
-    race("poptrie:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
+    race("poptrie:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], quick());
     // A direct entry that is alternately a leaf and a node.
     race(
         "poptrie:s=16",
         &["10.1.0.0/16", "10.1.64.0/18", "10.1.64.0/26"],
         &["12.1.0.0/16", "12.1.80.0/20", "12.1.80.0/27"],
-        QUICK,
+        quick(),
     );
-    race("poptrie:s=0", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.2.0/24"], QUICK);
-    race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], QUICK);
+    race("poptrie:s=0", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.2.0/24"], quick());
+    race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], quick());
 }
 
 /// Entries of both tables and of both widths.
@@ -325,21 +317,21 @@ fn dir24_8_changes_under_readers() {
         "dir24_8:entry=16",
         &["10.1.2.0/23", "10.1.3.64/26"],
         &other_prefixes,
-        Quota { ids: IDS_OF_15_BITS, ..QUICK },
+        Quota { ids: IDS_OF_15_BITS, ..quick() },
     );
-    race("dir24_8:entry=32", &["10.0.0.0/15", "10.0.7.0/25"], &other_prefixes, QUICK);
+    race("dir24_8:entry=32", &["10.0.0.0/15", "10.0.7.0/25"], &other_prefixes, quick());
 }
 
 /// Another root for each version, with both strides.
 #[test]
 fn a_tree_bitmap_changes_under_readers() {
     let other_prefixes = ["12.1.2.0/24", "10.200.0.0/32"];
-    race("tree_bitmap", &["10.1.2.0/24"], &other_prefixes, QUICK);
+    race("tree_bitmap", &["10.1.2.0/24"], &other_prefixes, quick());
     race(
         "tree_bitmap:stride=4",
         &["10.0.0.0/12", "10.2.0.0/17"],
         &other_prefixes,
-        Quota { ids: IDS_OF_15_BITS, ..QUICK },
+        Quota { ids: IDS_OF_15_BITS, ..quick() },
     );
 }
 
@@ -347,12 +339,12 @@ fn a_tree_bitmap_changes_under_readers() {
 #[test]
 fn a_dxr_changes_under_readers() {
     // Next hops of 8 bits, as in short chunks.
-    race("dxr:d=16", &["10.1.2.0/24"], &["12.1.2.0/24"], Quota { ids: 80, ..QUICK });
-    race("dxr:d=16:wide", &["10.1.2.0/24", "10.1.2.128/26"], &["12.1.2.0/24"], QUICK);
-    race("dxr:d=18", &["10.0.0.0/12", "10.3.3.0/25"], &["12.1.0.0/20"], QUICK);
-    race("dxr:d=16:search=paper", &["10.1.2.0/24", "10.1.2.128/26"], &["12.1.2.0/24"], QUICK);
-    race("dxr:d=12:x=4", &["10.1.0.0/17", "10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
-    race("dxr:d=8:x=10:batch=gather", &["10.0.0.0/11"], &["12.1.0.0/25"], QUICK);
+    race("dxr:d=16", &["10.1.2.0/24"], &["12.1.2.0/24"], Quota { ids: 80, ..quick() });
+    race("dxr:d=16:wide", &["10.1.2.0/24", "10.1.2.128/26"], &["12.1.2.0/24"], quick());
+    race("dxr:d=18", &["10.0.0.0/12", "10.3.3.0/25"], &["12.1.0.0/20"], quick());
+    race("dxr:d=16:search=paper", &["10.1.2.0/24", "10.1.2.128/26"], &["12.1.2.0/24"], quick());
+    race("dxr:d=12:x=4", &["10.1.0.0/17", "10.1.2.0/24"], &["12.1.2.0/24"], quick());
+    race("dxr:d=8:x=10:batch=gather", &["10.0.0.0/11"], &["12.1.0.0/25"], quick());
 }
 
 /// Long chunks move into gaps of each other: routes that never change have one answer throughout.

@@ -13,7 +13,7 @@ use longmatch_forward::{Forwarder, Port};
 use super::table::{Compiled, PORTS};
 use crate::distribution::Ticks;
 
-/// The least number of packets in a pass. Tests of this crate forward without optimisation, and need no rates.
+/// The least number of packets in a pass. Tests forward without optimisation, and need no rates.
 const LEAST: usize = if cfg!(test) { 1 << 10 } else { 1 << 14 };
 /// Packets that warm up the memory of frames before the clock starts.
 const WARM_UP: usize = 1 << 10;

@@ -100,7 +100,8 @@ fn shared_pages_are_copied() {
     assert_eq!((table.answer("11.0.2.4/30"), table.in_use() == shared), (3, false));
 }
 
-/// A page of codes need not show a route that has the next hop of its cover, until that changes.
+/// A page of codes leaves out a longer route with the next hop of its cover. When the cover gets another one, the page
+/// must have the longer route.
 #[test]
 fn routes_longer_than_codes_come_to_light() {
     let config = Config {
@@ -109,12 +110,12 @@ fn routes_longer_than_codes_come_to_light() {
         entries: Some(plan::NONE),
         ..Config::default()
     };
-    let halves = (0..256).map(|i| Route {
+    let blocks = (0..256).map(|i| Route {
         prefix: Prefix::from_bits_masked(0x0a00_0000 | i << 8, 24),
         next_hop: hop(1 + i % 3),
     });
-    let mut table = changing(halves.collect(), &config);
-    let coarse = table.answer("10.0.1.200/32");
+    let mut table = changing(blocks.collect(), &config);
+    let before = table.answer("10.0.1.200/32");
     for hidden in ["10.0.1.128/25", "10.0.4.192/26", "10.0.7.255/32"] {
         let hop = table.answer(hidden);
         table.step(hidden, hop);
@@ -122,7 +123,7 @@ fn routes_longer_than_codes_come_to_light() {
     for cover in ["10.0.1.0/24", "10.0.4.0/24", "10.0.7.0/24"] {
         table.step(cover, 9);
     }
-    assert_eq!((table.answer("10.0.1.0/32"), table.answer("10.0.1.200/32")), (9, coarse));
+    assert_eq!((table.answer("10.0.1.0/32"), table.answer("10.0.1.200/32")), (9, before));
 }
 
 /// Ids that fit neither a word of a list nor a code.

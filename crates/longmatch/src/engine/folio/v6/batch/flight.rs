@@ -1,4 +1,4 @@
-//! The kernel without wide vectors: the root in vectors, then loops of independent loads.
+//! The kernel for levels without vectors: loops of independent loads.
 
 use core::hint::select_unpredictable;
 
@@ -10,11 +10,10 @@ use super::{GROUP, Group, SPACE};
 use crate::engine::kit::{KeyLayout, Keys};
 use crate::mem::LiveMemory;
 use crate::net::{Ipv6, NextHopId};
-use crate::simd::lanes::Lanes;
+use crate::simd::lanes::{Lanes, Portable};
 
 /// The lookups of groups.
-pub(super) struct Flight<'a, L> {
-    lanes: L,
+pub(super) struct Flight<'a> {
     table: &'a View<'a, LiveMemory>,
     keys: &'a Keys<'a, Ipv6>,
     /// The addresses that the root does not answer: positions in the group.
@@ -30,7 +29,9 @@ pub(super) struct Flight<'a, L> {
 const KINDS: usize = 5;
 const RARE: usize = KINDS - 1;
 
-impl<L: Lanes> Group for Flight<'_, L> {
+impl Group for Flight<'_> {
+    const VECTOR: usize = Portable::COUNT;
+
     #[inline(always)]
     fn group(&mut self, start: usize, count: usize, out: &mut [Option<NextHopId>]) {
         let out = &mut out[start..][..count];
@@ -58,12 +59,11 @@ impl<L: Lanes> Group for Flight<'_, L> {
     fn end(&mut self, _out: &mut [Option<NextHopId>]) {}
 }
 
-impl<'a, L: Lanes> Flight<'a, L> {
+impl<'a> Flight<'a> {
     #[inline(always)]
-    pub fn new(lanes: L, table: &'a View<'a, LiveMemory>, keys: &'a Keys<'a, Ipv6>) -> Self {
-        const { assert!(L::COUNT <= GROUP && GROUP + L::COUNT <= SPACE) };
+    pub fn new(table: &'a View<'a, LiveMemory>, keys: &'a Keys<'a, Ipv6>) -> Self {
+        const { assert!(Portable::COUNT <= GROUP && GROUP + Portable::COUNT <= SPACE) };
         Self {
-            lanes,
             table,
             keys,
             position: [0; SPACE],
@@ -83,16 +83,17 @@ impl<'a, L: Lanes> Flight<'a, L> {
         from: *const u8,
         out: &mut [Option<NextHopId>],
     ) -> usize {
-        let l = self.lanes;
+        let l = Portable;
         let mut count = 0;
-        for (v, out) in out.chunks_exact_mut(L::COUNT).enumerate() {
-            front::prefetch_keys::<L>(from, v);
+        for (v, out) in out.chunks_exact_mut(Self::VECTOR).enumerate() {
+            front::prefetch_keys::<Portable>(from, v);
             // SAFETY: vector `v` is one of those that the caller promises.
-            let words = unsafe { front::upper::<L, IN>(l, from, v) };
+            let words = unsafe { front::upper::<Portable, IN>(l, from, v) };
             let entry = l.in_order(root(l, *self.table, words));
             l.answer(entry, out);
             // SAFETY: the slice has a vector's words.
-            let at = unsafe { l.load(POSITIONS[v * L::COUNT..][..L::COUNT].as_ptr().cast()) };
+            let at =
+                unsafe { l.load(POSITIONS[v * Self::VECTOR..][..Self::VECTOR].as_ptr().cast()) };
             // The top bits of an answer are zero.
             let is_other = l.negative(l.or(entry, l.add(entry, entry)));
             count += l.store_chosen(is_other, at, &mut self.position[count..]);
@@ -136,7 +137,7 @@ impl<'a, L: Lanes> Flight<'a, L> {
     /// Answers the addresses at all kinds but rare entries.
     #[inline(always)]
     fn leaves(&mut self, counts: [usize; KINDS], out: &mut [Option<NextHopId>]) {
-        let (table, lanes) = (*self.table, self.lanes);
+        let table = *self.table;
         let Self { position, upper, entry, lists, .. } = self;
         macro_rules! each {
             ($kind:literal, $hop:expr) => {
@@ -150,13 +151,13 @@ impl<'a, L: Lanes> Flight<'a, L> {
         each!(0, |entry: Entry, _| entry.0);
         each!(1, |entry: Entry, word| lookup::hop(table, lookup::code(table, entry.index(word))));
         each!(2, |entry, word| lookup::hop(table, lookup::mini(table, entry, word)));
-        each!(3, |entry, word| lookup::hop(table, lookup::line(lanes, table, entry, word)));
+        each!(3, |entry, word| lookup::hop(table, lookup::line(Portable, table, entry, word)));
     }
 
     /// Takes the addresses at rare entries to their answers.
     #[inline(always)]
     fn rounds(&mut self, start: usize, count: usize, out: &mut [Option<NextHopId>]) {
-        let (lanes, table, keys) = (self.lanes, self.table, self.keys);
+        let (lanes, table, keys) = (Portable, self.table, self.keys);
         let Self { position, entry, lists, .. } = self;
         let rare = &mut lists[RARE][..count];
         rounds(Rounds { lanes, table, keys, start, position, entry, rare, out });

@@ -135,6 +135,8 @@ struct Lane<V> {
 }
 
 impl<L: Lanes, const D: usize> Group for Kernel<'_, L, D> {
+    const VECTOR: usize = L::COUNT;
+
     #[inline(always)]
     fn group(&mut self, start: usize, count: usize, out: &mut [Option<NextHopId>]) {
         assert!(count <= GROUP && start + count <= self.keys.len() && start + count <= out.len());

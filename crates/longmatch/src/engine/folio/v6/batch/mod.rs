@@ -20,7 +20,7 @@ use super::lookup;
 use crate::engine::kit::Keys;
 use crate::mem::{LiveMemory, Memory};
 use crate::net::{Ipv6, NextHopId};
-use crate::simd::lanes::{Lanes, LanesWork, Portable};
+use crate::simd::lanes::{Lanes, LanesWork};
 use crate::simd::{Simd, Work};
 
 /// Addresses in a group.
@@ -49,17 +49,18 @@ pub(super) fn lookup_batch<M: Memory>(
     out: &mut [Option<NextHopId>],
 ) {
     let (table, keys) = (&table.shared(), &keys);
-    let left = match out.len() {
-        0..VECTOR => return simd.run_in_lanes(Each { table, keys, out }),
-        VECTOR..=GROUP => simd.run_lanes(Vectors::<1> { table, keys, out }).err().map(Loads::of),
-        _ => simd.run_lanes(Vectors::<2> { table, keys, out }).err().map(Loads::of),
-    };
-    if let Some(loads) = left {
-        simd.run_scalar(loads);
+    if out.len() < VECTOR {
+        return simd.run_in_lanes(Each { table, keys, out });
     }
+    let batch = Batch { table, keys, out };
+    let done = match batch.out.len() {
+        ..=GROUP => simd.run_lanes(Vectors::<1>(batch)).map_err(|Vectors(batch)| batch),
+        _ => simd.run_lanes(Vectors::<2>(batch)).map_err(|Vectors(batch)| batch),
+    };
+    done.unwrap_or_else(|batch| simd.run_scalar(batch));
 }
 
-/// Does the same by the kernel in vectors, in vectors of words: tests of the kernel need no CPU that has others.
+/// Does the same with the kernel in vectors, on a CPU without them: a vector is an array of words.
 #[cfg(test)]
 pub(super) fn lookup_batch_in_words(
     table: View<'_, LiveMemory>,
@@ -67,7 +68,7 @@ pub(super) fn lookup_batch_in_words(
     out: &mut [Option<NextHopId>],
 ) {
     assert!(out.len() >= VECTOR, "a batch has a vector at least");
-    Vectors::<2> { table: &table, keys: &keys, out }.run(Portable);
+    Vectors::<2>(Batch { table: &table, keys: &keys, out }).run(crate::simd::lanes::Portable);
 }
 
 /// Addresses looked up one by one. There are as many as answers.
@@ -89,50 +90,42 @@ impl<M: Memory> LanesWork for Each<'_, M> {
     }
 }
 
-/// At least [`VECTOR`] addresses, of which `D` groups are on their way at a time. There are as many as answers.
-struct Vectors<'a, const D: usize> {
+/// At least [`VECTOR`] addresses, and as many answers. As [`Work`] without vectors: a kernel of its own, because the
+/// machine code of the other is many times as long where a vector is an array of words.
+struct Batch<'a> {
     table: &'a View<'a, LiveMemory>,
     keys: &'a Keys<'a, Ipv6>,
     out: &'a mut [Option<NextHopId>],
 }
+
+impl Work for Batch<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        groups(Flight::new(self.table, self.keys), self.out);
+    }
+}
+
+/// A batch in vectors, of which `D` groups are on their way at a time.
+struct Vectors<'a, const D: usize>(Batch<'a>);
 
 impl<const D: usize> LanesWork for Vectors<'_, D> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
+        let Batch { table, keys, out } = self.0;
         let mut arrays = Arrays::new();
-        let kernel = Kernel::<L, D>::new(lanes, self.table, self.keys, &mut arrays);
-        groups::<L, _>(kernel, self.out);
-    }
-}
-
-/// The same where the level has no vectors. A type of its own, so that the kernel in vectors is compiled only for levels
-/// that have them: without them its machine code would be ten times as long.
-struct Loads<'a> {
-    table: &'a View<'a, LiveMemory>,
-    keys: &'a Keys<'a, Ipv6>,
-    out: &'a mut [Option<NextHopId>],
-}
-
-impl<'a> Loads<'a> {
-    fn of<const D: usize>(vectors: Vectors<'a, D>) -> Self {
-        let Vectors { table, keys, out } = vectors;
-        Self { table, keys, out }
-    }
-}
-
-impl Work for Loads<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        groups::<Portable, _>(Flight::new(Portable, self.table, self.keys), self.out);
+        groups(Kernel::<L, D>::new(lanes, table, keys, &mut arrays), out);
     }
 }
 
 /// A kernel for groups. No closure: one that is not inlined is compiled without the vectors.
 trait Group {
+    /// The addresses of a vector.
+    const VECTOR: usize;
+
     /// Looks up some addresses from `start` on: whole vectors, as many as fit into the kernel's arrays. Their answers
     /// may be complete only at the end.
     ///
@@ -146,13 +139,13 @@ trait Group {
 
 /// Answers all addresses in groups of up to [`GROUP`].
 #[inline(always)]
-fn groups<L: Lanes, G: Group>(mut kernel: G, out: &mut [Option<NextHopId>]) {
+fn groups<G: Group>(mut kernel: G, out: &mut [Option<NextHopId>]) {
     let len = out.len();
     let mut at = 0;
     while at < len {
         // Whole vectors; the last one answers some of the previous addresses again.
-        let vectors = ((len - at) / L::COUNT).clamp(1, GROUP / L::COUNT);
-        let count = vectors * L::COUNT;
+        let vectors = ((len - at) / G::VECTOR).clamp(1, GROUP / G::VECTOR);
+        let count = vectors * G::VECTOR;
         let start = at.min(len - count);
         kernel.group(start, count, out);
         at = start + count;
