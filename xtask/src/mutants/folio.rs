@@ -158,7 +158,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "the last part of a batch is left out",
         file: BATCH_IPV6,
         find: "while at < len {",
-        replace: "while at + L::COUNT <= len {",
+        replace: "while at + G::VECTOR <= len {",
         tests: Own(IPV6),
     },
     Mutant {
