@@ -139,7 +139,8 @@ pub fn scan(line: &[u8], paths: &[Path], fields: &mut [Field]) -> Result<Object,
     assert!(paths.len() <= MAX_PATHS, "{} paths", paths.len());
     fields[..paths.len()].fill(Field::Missing);
     let active = u64::MAX.checked_shr(64 - paths.len() as u32).unwrap_or(0);
-    let mut scanner = Scanner { line, at: 0, paths, fields, present: 0, flat: 0 };
+    let (ends, earlier) = ([0; MAX_PATHS], Vec::new());
+    let mut scanner = Scanner { line, at: 0, paths, fields, present: 0, ends, earlier };
     scanner.space();
     let object = scanner.object(0, active)?;
     scanner.space();
@@ -162,9 +163,10 @@ struct Scanner<'a> {
     fields: &'a mut [Field],
     /// As in [`Object`].
     present: u64,
-    /// The paths whose field is that of a key with dots, which a member on the way to the field does not
-    /// replace.
-    flat: u64,
+    /// For each path, the depth of the key whose value its field is: less than that of its last key if the key has dots.
+    ends: [u8; MAX_PATHS],
+    /// Fields that one of another depth has replaced: their paths and depths. They count again if that one does not.
+    earlier: Vec<(usize, u8, Field)>,
 }
 
 /// Sets of paths that a key matches, as bits.
@@ -249,13 +251,7 @@ impl Scanner<'_> {
 
     /// The paths of a set whose key at a depth is that of a member.
     #[inline]
-    fn matching(
-        &mut self,
-        key: &Range<usize>,
-        escaped: bool,
-        depth: usize,
-        active: u64,
-    ) -> Matching {
+    fn matching(&self, key: &Range<usize>, escaped: bool, depth: usize, active: u64) -> Matching {
         let (line, paths) = (self.line, self.paths);
         let decoded = if escaped { unescape(line, key.clone()) } else { None };
         let key = match (&decoded, escaped) {
@@ -274,7 +270,6 @@ impl Scanner<'_> {
             } else if rests.get(depth).is_some_and(|rest| rest.as_bytes() == key) {
                 matching.leaves |= bit;
                 matching.each |= bit * u64::from(each.ends_with(&[true]));
-                self.flat |= bit;
             }
         }
         matching
@@ -286,14 +281,42 @@ impl Scanner<'_> {
         if matching.is_empty() {
             return self.value().map(drop);
         }
-        // An earlier member of the same key does not count.
-        for path in bits(matching.leaves | matching.deeper & !self.flat) {
-            self.fields[path] = Field::Missing;
+        let depth_of_key = depth as u8;
+        for path in bits(matching.deeper) {
+            self.forget(path, |end| end > depth_of_key);
+        }
+        for path in bits(matching.leaves) {
+            self.forget(path, |end| end == depth_of_key);
+            self.replace(path);
+            self.ends[path] = depth_of_key;
         }
         self.present |= matching.leaves;
         match self.line.get(self.at) {
             Some(b'[') if matching.each != 0 => self.elements(depth, matching),
             _ => self.found(depth, matching),
+        }
+    }
+
+    /// Drops the fields of a path that were found in an earlier member of the same key.
+    #[inline]
+    fn forget(&mut self, path: usize, is_in_it: impl Fn(u8) -> bool) {
+        if self.fields[path] == Field::Missing && self.earlier.is_empty() {
+            return;
+        }
+        self.earlier.retain(|(other, end, _)| *other != path || !is_in_it(*end));
+        if is_in_it(self.ends[path]) {
+            let last = self.earlier.iter().rposition(|(other, ..)| *other == path);
+            let before = last.map(|place| self.earlier.remove(place));
+            (_, self.ends[path], self.fields[path]) = before.unwrap_or((path, 0, Field::Missing));
+        }
+    }
+
+    /// Makes way for another field of a path.
+    #[inline]
+    fn replace(&mut self, path: usize) {
+        if self.fields[path] != Field::Missing {
+            let field = std::mem::take(&mut self.fields[path]);
+            self.earlier.push((path, self.ends[path], field));
         }
     }
 
@@ -321,12 +344,16 @@ impl Scanner<'_> {
         let start = self.at;
         let mut found: Vec<(usize, Vec<Field>)> =
             bits(each).map(|path| (path, Vec::new())).collect();
+        bits(each).for_each(|path| self.replace(path));
+        let earlier = std::mem::take(&mut self.earlier);
         self.at += 1;
         self.space();
         let mut more = self.line.get(self.at) != Some(&b']');
         while more {
             self.space();
             self.found(depth, Matching { leaves: leaves & each, deeper: deeper & each, each })?;
+            // A key counts once in its element.
+            self.earlier.clear();
             for (path, found) in &mut found {
                 match std::mem::take(&mut self.fields[*path]) {
                     Field::Each(inner) => found.extend(inner),
@@ -338,8 +365,10 @@ impl Scanner<'_> {
             self.at += usize::from(more);
         }
         self.take(b']', "',' or ']'")?;
+        self.earlier = earlier;
         for (path, found) in found {
             self.fields[path] = Field::Each(found);
+            self.ends[path] = depth as u8 + u8::from(deeper & 1 << path != 0);
         }
         for path in bits(leaves & !each) {
             self.fields[path] = Field::Other(start..self.at);

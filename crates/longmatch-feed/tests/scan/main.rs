@@ -10,6 +10,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use common::Random;
+use longmatch_feed::scan::ndjson::{Field, Path, scan};
 use reference::{check_words, compare_csv, compare_ndjson, compare_text};
 
 /// The files of a corpus; there are some.
@@ -135,6 +136,45 @@ fn fields_of_valid_objects() {
         objects += usize::from(line.starts_with('{'));
     }
     assert!(objects > cases() / 10);
+}
+
+/// Of equal keys the last counts, in every object on the way; of a key with dots and nested objects, the last.
+#[test]
+fn fields_of_repeated_keys() {
+    for (path, line, expected) in [
+        ("a.b", r#"{"a":{"b":1},"a":{}}"#, ""),
+        ("a.b", r#"{"a":{"b":1},"a":2}"#, ""),
+        ("a.b", r#"{"a.b":1,"a":{}}"#, "1"),
+        ("a.b", r#"{"a.b":1,"a":{"b":2}}"#, "2"),
+        ("a.b", r#"{"a":{"b":2},"a.b":1}"#, "1"),
+        ("a.b", r#"{"a.b":1,"a":{"b":2},"a":{}}"#, "1"),
+        ("a.b", r#"{"a.b":1,"a":{"b":null},"a":3}"#, "1"),
+        ("a.b", r#"{"a.b":1,"a":{"b":2},"a.b":null,"a":{}}"#, ""),
+        ("a.b.c", r#"{"a":{"b.c":1},"a":{"d":2}}"#, ""),
+        ("a.b.c", r#"{"a":{"b.c":1,"b":{"c":2}},"a":{"d":2}}"#, ""),
+        ("a.b.c", r#"{"a":{"b.c":1,"b":{"c":2},"b":{}}}"#, "1"),
+        ("a.b.c", r#"{"a.b.c":0,"a":{"b.c":1,"b":{"c":2}},"a":{}}"#, "0"),
+        ("a.b.c", r#"{"a":{"b":{"c":2}},"a":{"b.c":1},"a":{"b":{}}}"#, ""),
+        ("a[].b", r#"{"a.b":1,"a":[{},{"b":2}]}"#, "[-,2]"),
+        ("a[].b", r#"{"a.b":1,"a":[{"b":2}],"a":{}}"#, "1"),
+        ("a[].b", r#"{"a":[{"b":2}],"a":[{"c":1}]}"#, "[-]"),
+        ("a[].b.c", r#"{"a.b.c":0,"a":[{"b.c":1},{"b":{"c":2},"b":{}}]}"#, "[1,-]"),
+    ] {
+        let mut fields = [Field::Missing];
+        scan(line.as_bytes(), &[Path::new(path)], &mut fields).unwrap();
+        let shown = |field: &Field| match field {
+            Field::Other(range) => line[range.clone()].to_owned(),
+            _ => "-".to_owned(),
+        };
+        let found = match &fields[0] {
+            Field::Missing => String::new(),
+            Field::Each(each) => {
+                format!("[{}]", each.iter().map(shown).collect::<Vec<_>>().join(","))
+            }
+            field => shown(field),
+        };
+        assert_eq!(found, expected, "{path} in {line}");
+    }
 }
 
 #[test]
