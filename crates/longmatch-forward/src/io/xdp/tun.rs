@@ -10,6 +10,16 @@ use crate::sysctl;
 /// The largest MTU of a TUN device, in bytes.
 const MAX_MTU: i32 = 65_535;
 
+/// The error of opening the file of TUN devices: no capability helps where its mode forbids it.
+fn explained(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(libc::EACCES) => io::Error::other(
+            "its mode does not let this user read and write it; `chmod 0666 /dev/net/tun` does, until the machine starts anew",
+        ),
+        _ => error,
+    }
+}
+
 /// A device without addresses from which the kernel receives packets.
 ///
 /// It vanishes with the last descriptor of it.
@@ -27,7 +37,7 @@ impl Tun {
     pub(super) fn open(name: &str, warnings: &mut Vec<String>) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC);
-        let file = options.open("/dev/net/tun")?;
+        let file = options.open("/dev/net/tun").map_err(explained)?;
         let flags = (libc::IFF_TUN | libc::IFF_NO_PI) as i16;
         let mut request = Request::new(name, flags.to_ne_bytes())?;
         // SAFETY: the payload of this request is a number.
