@@ -6,6 +6,7 @@ mod common;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use longmatch::simd::Simd;
 use longmatch::{
     Addresses, Answers, CompileError, EngineKind, EngineSpec, Engines, Family, FrozenTable,
     InsertError, IpPrefix, Ipv4, Ipv6, Keys, NextHopId, Prefix, Rib, Table, TableSpec, TableWriter,
@@ -158,11 +159,16 @@ fn each_of_family<F: Family, T: std::fmt::Debug + PartialEq>(
     }
 }
 
-/// Verifies the ids at every level of the CPU.
+/// Verifies the ids at every level of the CPU. Those of values are also the table's.
 fn levels<T>(table: &FrozenTable<T>, ipv4: &[u32], ipv6: &[u128]) {
     let (mut right4, mut right6) = (vec![None; ipv4.len()], vec![None; ipv6.len()]);
-    table.lookup_ids(ipv4, &mut right4);
-    table.lookup_ids(Keys::<Ipv6>::host(ipv6), &mut right6);
+    if table.answers() == Answers::Values {
+        table.lookup_ids(ipv4, &mut right4);
+        table.lookup_ids(Keys::<Ipv6>::host(ipv6), &mut right6);
+    } else {
+        table.ipv4().lookup_each(Simd::best(), ipv4, &mut right4);
+        table.ipv6().lookup_each(Simd::best(), ipv6, &mut right6);
+    }
     for simd in common::levels() {
         let (mut out4, mut out6) = (vec![None; ipv4.len()], vec![None; ipv6.len()]);
         table.ipv4().lookup_batch_with(simd, ipv4, &mut out4);
