@@ -32,6 +32,7 @@ mod route_ids;
 mod serde;
 mod sets;
 mod spec;
+mod table_set;
 #[cfg(test)]
 mod tests;
 mod value_mut;
@@ -45,6 +46,7 @@ pub use iter::{Children, Cover, IntoIter, Iter, Keys, Values};
 pub use live::{OnlineTableReader, Refused, TableGuard, TableReader, TableView, TableWriter};
 pub use sets::{CoveringDifference, Difference, Intersection, Union, UnionItem};
 pub use spec::{Answers, TableSpec};
+pub use table_set::{FrozenTableSet, TableId, TableSet};
 pub use value_mut::ValueMut;
 
 use core::borrow::Borrow;
