@@ -43,7 +43,10 @@ pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use error::InsertError;
 pub use frozen::FrozenTable;
 pub use iter::{Children, Cover, IntoIter, Iter, Keys, Values};
-pub use live::{OnlineTableReader, Refused, TableGuard, TableReader, TableView, TableWriter};
+pub use live::{
+    OnlineTableReader, Refused, TableGuard, TableReader, TableSetGuard, TableSetReader,
+    TableSetWriter, TableView, TableWriter,
+};
 pub use sets::{CoveringDifference, Difference, Intersection, Union, UnionItem};
 pub use spec::{Answers, TableSpec};
 pub use table_set::{FrozenTableSet, TableId, TableSet};

@@ -160,7 +160,7 @@ impl<K, T> fmt::Debug for FrozenTableSet<K, T> {
 }
 
 /// The structures of both families, and the nodes of their answers.
-pub(super) struct SetLookups<'t, E4: ?Sized, E6: ?Sized, N> {
+pub(in crate::table) struct SetLookups<'t, E4: ?Sized, E6: ?Sized, N> {
     pub ipv4: &'t Fib<Ipv4, E4>,
     pub ipv6: &'t Fib<Ipv6, E6>,
     /// Called after the structures have answered: a writer adds nodes before a structure leads to them.

@@ -1,10 +1,11 @@
 //! Many tables that share one compiled structure.
 
 mod frozen;
-mod nodes;
-mod own;
+pub(super) mod nodes;
+pub(super) mod own;
 
 pub use frozen::FrozenTableSet;
+pub(super) use frozen::SetLookups;
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -14,6 +15,7 @@ use hashbrown::HashMap;
 
 use self::nodes::Node;
 use self::own::Own;
+use super::live::TableSetWriter;
 use super::lookups::canonical;
 use super::route_ids::renamed;
 use super::{InsertError, TableSpec};
@@ -64,6 +66,19 @@ pub struct TableSet<K, T> {
     values: NextHops<T>,
 }
 
+/// A set as a writer takes it over, with the prefixes and nodes of lookups.
+pub(super) struct Parts<K, T> {
+    pub tables: HashMap<K, TableId>,
+    pub ipv4: Rib<Ipv4>,
+    pub ipv6: Rib<Ipv6>,
+    pub nodes: Vec<Node>,
+    /// Number of tables with a route of their own, by node; those of values are not in it.
+    pub owned: Vec<u32>,
+    pub own: Own,
+    pub taken: usize,
+    pub values: NextHops<T>,
+}
+
 /// The routes at a node.
 #[derive(Clone, Copy, Default)]
 struct Routes {
@@ -83,7 +98,7 @@ struct Routes {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
-pub struct TableId(u32);
+pub struct TableId(pub(super) u32);
 
 impl TableId {
     /// The table that has the shared routes alone.
@@ -305,6 +320,29 @@ impl<K: Hash + Eq, T: Hash + Eq> TableSet<K, T> {
     /// ```
     pub fn freeze(self, spec: impl Into<TableSpec>) -> Result<FrozenTableSet<K, T>, CompileError> {
         FrozenTableSet::new(self, &spec.into())
+    }
+
+    /// Compiles the prefixes of all tables for updates while readers look up; see [`crate::live`].
+    ///
+    /// # Errors
+    /// Those of [`Table::live`](crate::Table::live).
+    ///
+    /// ```
+    /// use longmatch::table::TableSet;
+    /// use longmatch::{EngineKind, IpPrefix};
+    /// let mut writer = TableSet::new().live(EngineKind::Folio)?;
+    /// let mut reader = writer.reader();
+    /// let red = writer.insert("red", "10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+    /// writer.commit()?;
+    /// assert_eq!(reader.pin().lookup(red, [10, 1, 2, 3]), Some(&"office"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn live(self, spec: impl Into<TableSpec>) -> Result<TableSetWriter<K, T>, CompileError> {
+        let (nodes, ipv4, ipv6) = self.forest();
+        let Self { tables, own, taken, values, nodes: routes, .. } = self;
+        let owned = routes.into_iter().map(|routes| routes.own).collect();
+        let parts = Parts { tables, ipv4, ipv6, nodes, owned, own, taken, values };
+        TableSetWriter::new(parts, spec.into())
     }
 }
 

@@ -17,12 +17,12 @@ type Entry = [AtomicU32; 3];
 ///
 /// One writer changes it under readers. A removed route keeps its entry, without a value.
 #[derive(Debug)]
-pub(super) struct Own {
+pub(in crate::table) struct Own {
     entries: Box<[Entry]>,
 }
 
 /// The effect of [`Own::set`].
-pub(super) struct Set {
+pub(in crate::table) struct Set {
     /// The value's id before, or 0.
     pub before: u32,
     /// Whether an empty entry was taken.
@@ -49,8 +49,8 @@ impl Own {
     fn first(&self, table: u32, node: u32) -> usize {
         const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
         let mixed = (u64::from(table) << 32 | u64::from(node)).wrapping_mul(ODD);
-        let mixed = (mixed ^ mixed >> 32).wrapping_mul(ODD);
-        (u128::from(mixed) * self.entries.len() as u128 >> 64) as usize
+        let mixed = (mixed ^ (mixed >> 32)).wrapping_mul(ODD);
+        ((u128::from(mixed) * self.entries.len() as u128) >> 64) as usize
     }
 
     /// The entries from the first one on, around the end.
