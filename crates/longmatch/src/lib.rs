@@ -239,7 +239,7 @@ pub mod table;
 
 pub use engine::{
     CompileError, Corrupt, Engine, EngineKind, EngineSpec, EngineVisitor, Engines, KeyLayout, Keys,
-    Lookup, NamedEngines, OptionError, Structure, UnknownEngine,
+    Lookup, NamedEngines, OptionError, ParseSpecError, Structure, UnknownEngine,
 };
 pub use fib::{Fib, LiveFib};
 pub use live::UpdateError;
@@ -251,6 +251,6 @@ pub use net::{
 pub use rib::{Block, Coalesced, Cover, Iter, Range, Ranges, Rib, RibFull, Slots};
 pub use simd::Unsupported;
 pub use table::{
-    Addresses, Answers, FrozenTable, InsertError, OnlineTableReader, Refused, Table, TableGuard,
-    TableReader, TableSpec, TableView, TableWriter,
+    Addresses, Answers, FrozenTable, InsertError, OnlineTableReader, OwnedTableReader, Refused,
+    Table, TableGuard, TableReader, TableSpec, TableView, TableWriter,
 };

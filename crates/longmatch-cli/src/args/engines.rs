@@ -122,7 +122,7 @@ pub enum EngineChoice {
 }
 
 impl FromStr for EngineChoice {
-    type Err = longmatch::UnknownEngine;
+    type Err = longmatch::ParseSpecError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(specs("linear").unwrap(), ["linear"]);
         assert!(!all.contains(&"auto".into()));
         assert_eq!(specs("all,auto").unwrap().last().unwrap(), "auto");
-        assert!(specs("auto:use=one").is_err() && specs("auto:memory=1").is_ok());
+        assert!("auto:use=one".parse::<EngineChoice>().is_err() && specs("auto:memory=1").is_ok());
     }
 
     #[test]

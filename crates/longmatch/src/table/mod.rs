@@ -44,8 +44,8 @@ pub use error::InsertError;
 pub use frozen::FrozenTable;
 pub use iter::{Children, Cover, IntoIter, Iter, Keys, Values};
 pub use live::{
-    OnlineTableReader, Refused, TableGuard, TableReader, TableSetGuard, TableSetReader,
-    TableSetWriter, TableView, TableWriter,
+    OnlineTableReader, OwnedTableReader, Refused, TableGuard, TableReader, TableSetGuard,
+    TableSetReader, TableSetWriter, TableView, TableWriter,
 };
 pub use sets::{CoveringDifference, Difference, Intersection, Union, UnionItem};
 pub use spec::{Answers, TableSpec};

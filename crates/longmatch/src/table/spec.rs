@@ -78,7 +78,7 @@ impl TableSpec {
     /// use longmatch::{EngineKind, EngineSpec, TableSpec};
     /// let spec = TableSpec::default().ipv4("dxr:d=18".parse::<EngineSpec>()?);
     /// assert_ne!(spec, TableSpec::new(EngineKind::Auto));
-    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// # Ok::<(), longmatch::ParseSpecError>(())
     /// ```
     #[must_use]
     pub fn ipv4(self, engine: impl Into<EngineSpec>) -> Self {

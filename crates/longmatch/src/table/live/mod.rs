@@ -8,7 +8,7 @@ mod set_writer;
 #[cfg(test)]
 mod tests;
 
-pub use reader::{OnlineTableReader, TableGuard, TableReader, TableView};
+pub use reader::{OnlineTableReader, OwnedTableReader, TableGuard, TableReader, TableView};
 pub use set_reader::{TableSetGuard, TableSetReader};
 pub use set_writer::TableSetWriter;
 
