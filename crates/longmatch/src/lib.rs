@@ -31,6 +31,7 @@
 //! | the routes themselves: covers, subtrees, ranges, aggregation | [`Rib`] |
 //! | addresses without values: union, difference, fewest prefixes of lists | [`set`] |
 //! | a table that changes while threads look up | [`Table::live`], [`live`] |
+//! | many tables, such as VRFs, with mostly the same prefixes | [`table::TableSet`] |
 //! | a compiled table as a file that processes share | the module `file`, with the feature `file` |
 //!
 //! The same name means the same in every type: `get` an exact match, `get_lpm` the longest match with

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use longmatch::simd::Simd;
-use longmatch::table::TableSet;
+use longmatch::table::{StridedKeys, TableSet};
 use longmatch::{
     Addresses, Answers, CompileError, EngineKind, EngineSpec, Engines, Family, FrozenTable,
     InsertError, IpPrefix, Ipv4, Ipv6, Keys, NextHopId, Prefix, Rib, Table, TableSpec, TableWriter,
@@ -110,9 +110,9 @@ fn verify<T: std::fmt::Debug + PartialEq>(table: &FrozenTable<T>) {
     levels::<T>(table, &ipv4, &ipv6);
 
     let addrs: Vec<Ipv4Addr> = ipv4.iter().map(|addr| Ipv4Addr::from(*addr)).collect();
-    let octets: Vec<[u8; 4]> = ipv4.iter().map(|addr| addr.to_be_bytes()).collect();
+    let octets4: Vec<[u8; 4]> = ipv4.iter().map(|addr| addr.to_be_bytes()).collect();
     batches_of(table, &addrs, |addrs| &ipv4[..addrs.len()]);
-    batches_of(table, &addrs, |addrs| &octets[..addrs.len()]);
+    batches_of(table, &addrs, |addrs| &octets4[..addrs.len()]);
     let addrs6: Vec<Ipv6Addr> = ipv6.iter().map(|addr| Ipv6Addr::from(*addr)).collect();
     let octets: Vec<[u8; 16]> = ipv6.iter().map(|addr| addr.to_be_bytes()).collect();
     let pairs: Vec<[u64; 2]> =
@@ -120,6 +120,20 @@ fn verify<T: std::fmt::Debug + PartialEq>(table: &FrozenTable<T>) {
     batches_of(table, &addrs6, |addrs| &ipv6[..addrs.len()]);
     batches_of(table, &addrs6, |addrs| &octets[..addrs.len()]);
     batches_of(table, &addrs6, |addrs| &pairs[..addrs.len()]);
+    let headers: Vec<u8> =
+        octets4.iter().flat_map(|octets| [&[7; 3][..], octets].concat()).collect();
+    let strided = |len| StridedKeys::<Ipv4>::new(&headers, 3, 7, len).unwrap();
+    batches_of(table, &addrs, |addrs| strided(addrs.len()));
+    let headers: Vec<u8> =
+        octets.iter().flat_map(|octets| [octets, &[7; 5][..]].concat()).collect();
+    let strided = |len| StridedKeys::<Ipv6>::new(&headers, 0, 21, len).unwrap();
+    batches_of(table, &addrs6, |addrs| strided(addrs.len()));
+    let len = headers.len();
+    for (offset, stride, count) in
+        [(len - 15, 0, 1), (len, 21, 1), (1, 21, len), (0, usize::MAX, 3)]
+    {
+        assert!(StridedKeys::<Ipv6>::new(&headers, offset, stride, count).is_none());
+    }
     // References of which a closure cannot return the slices it borrows.
     let mixed: Vec<IpAddr> = addrs
         .iter()

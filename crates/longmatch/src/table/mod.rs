@@ -37,7 +37,7 @@ mod table_set;
 mod tests;
 mod value_mut;
 
-pub use addresses::Addresses;
+pub use addresses::{Addresses, StridedKeys};
 pub use columns::{Cell, Column, ColumnError, ColumnType, PrefixData, Row};
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use error::InsertError;
