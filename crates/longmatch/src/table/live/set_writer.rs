@@ -147,8 +147,8 @@ impl State {
         if table == TableId::SHARED {
             return NextHopId::new(self.at(node).set_shared(value));
         }
-        if self.taken == self.forest.own.capacity() {
-            let (own, taken) = self.forest.own.with_capacity(self.taken / 2 * 3 + 8);
+        if self.taken >= self.forest.own.capacity() {
+            let (own, taken) = self.forest.own.rebuilt();
             (self.forest.own, self.taken) = (Arc::new(own), taken);
             self.publish(self.forest.own.bytes());
         }

@@ -222,8 +222,8 @@ impl<K: Hash + Eq, T: Hash + Eq> TableSet<K, T> {
         let before = if table == TableId::SHARED {
             core::mem::replace(&mut routes.shared, id)
         } else {
-            if self.taken == self.own.capacity() {
-                (self.own, self.taken) = self.own.with_capacity(self.taken / 2 * 3 + 8);
+            if self.taken >= self.own.capacity() {
+                (self.own, self.taken) = self.own.rebuilt();
             }
             let own::Set { before, taken } = self.own.set(table.0, node.get(), id);
             self.taken += usize::from(taken);

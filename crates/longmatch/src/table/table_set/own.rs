@@ -101,16 +101,15 @@ impl Own {
         Set { before: 0, taken: false }
     }
 
-    /// The same routes in a hash with a capacity, and their number.
-    pub fn with_capacity(&self, capacity: usize) -> (Self, usize) {
-        let (new, mut taken) = (Self::new(capacity), 0);
-        for entry in &self.entries {
+    /// The same routes in a hash with capacity for half as many more, and their number.
+    pub fn rebuilt(&self) -> (Self, usize) {
+        let routes = || self.entries.iter().filter(|[.., id]| id.load(Relaxed) != 0);
+        let count = routes().count();
+        let new = Self::new(count + count / 2 + 8);
+        for entry in routes() {
             let [table, node, id] = entry.each_ref().map(|word| word.load(Relaxed));
-            if id != 0 {
-                new.set(table, node, id);
-                taken += 1;
-            }
+            new.set(table, node, id);
         }
-        (new, taken)
+        (new, count)
     }
 }
