@@ -31,6 +31,7 @@
 //! | the routes themselves: covers, subtrees, ranges, aggregation | [`Rib`] |
 //! | addresses without values: union, difference, fewest prefixes of lists | [`set`] |
 //! | a table that changes while threads look up | [`Table::live`], [`live`] |
+//! | many tables, such as VRFs, with mostly the same prefixes | [`table::TableSet`] |
 //! | a compiled table as a file that processes share | the module `file`, with the feature `file` |
 //!
 //! The same name means the same in every type: `get` an exact match, `get_lpm` the longest match with
@@ -239,7 +240,7 @@ pub mod table;
 
 pub use engine::{
     CompileError, Corrupt, Engine, EngineKind, EngineSpec, EngineVisitor, Engines, KeyLayout, Keys,
-    Lookup, NamedEngines, OptionError, Structure, UnknownEngine,
+    Lookup, NamedEngines, OptionError, ParseSpecError, Structure, UnknownEngine,
 };
 pub use fib::{Fib, LiveFib};
 pub use live::UpdateError;
@@ -251,6 +252,6 @@ pub use net::{
 pub use rib::{Block, Coalesced, Cover, Iter, Range, Ranges, Rib, RibFull, Slots};
 pub use simd::Unsupported;
 pub use table::{
-    Addresses, Answers, FrozenTable, InsertError, OnlineTableReader, Refused, Table, TableGuard,
-    TableReader, TableSpec, TableView, TableWriter,
+    Addresses, Answers, FrozenTable, InsertError, OnlineTableReader, OwnedTableReader, Refused,
+    Table, TableGuard, TableReader, TableSpec, TableView, TableWriter,
 };

@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 
-use longmatch::EngineSpec;
+use longmatch::EngineKind;
 
 use crate::page::{Notes, count, picture as draw, rows, short};
 use crate::record::Value;
@@ -194,8 +194,9 @@ fn peers(machine: &Machine) -> String {
         let own = machine.figure(PEERS).filter(|it| it.family == family && it.metric == "rate");
         for (run, own) in grouped(own, |it| it.run.as_str()) {
             let table = &own[0].table;
+            // Records may have options that the engine has no more.
             let (ours, others): (Vec<&Value>, Vec<&Value>) =
-                own.into_iter().partition(|it| it.engine.parse::<EngineSpec>().is_ok());
+                own.into_iter().partition(|it| base_of(&it.engine).parse::<EngineKind>().is_ok());
             let rates = others.iter().filter_map(|it| Some((it.value?, &it.engine)));
             let best = rates.max_by(|a, b| a.0.total_cmp(&b.0));
             let folio = ours.iter().find(|it| base_of(&it.engine) == "folio");

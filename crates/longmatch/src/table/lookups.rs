@@ -29,6 +29,12 @@ pub(super) trait ValueLookups<'t>: Copy {
 
     /// The value of an id.
     fn value(self, id: NextHopId) -> Option<Self::Answer>;
+
+    /// The value of an id that the public methods return: see [`FamilyLookups::public_id`].
+    #[inline]
+    fn value_of_public(self, id: NextHopId) -> Option<Self::Answer> {
+        self.value(id)
+    }
 }
 
 /// The lookups of a borrowed table in one family.
@@ -38,6 +44,18 @@ pub(super) trait FamilyLookups<'t, F: Family>: ValueLookups<'t> {
 
     /// The ids of the longest matches, into as many answers.
     fn ids(self, keys: Keys<'_, F>, out: &mut [Option<NextHopId>]);
+
+    /// Whether the ids that the public methods return are others than those of the structure.
+    #[inline]
+    fn has_public_ids(self) -> bool {
+        false
+    }
+
+    /// The id that the public methods return for an address and its id in the structure.
+    #[inline]
+    fn public_id(self, _addr: F::Bits, id: NextHopId) -> Option<NextHopId> {
+        Some(id)
+    }
 
     /// The longest match.
     fn longest(self, addr: F::Bits) -> Option<Longest<F, Self::Answer>>;
@@ -65,15 +83,22 @@ pub(super) fn canonical(prefix: IpPrefix, keep_mapped: bool) -> IpPrefix {
 
 /// The id of the longest match of an address.
 pub(super) fn id<'t>(table: impl Lookups<'t>, addr: IpAddr) -> Option<NextHopId> {
+    fn of<'t, F: Family>(table: impl FamilyLookups<'t, F>, addr: F::Bits) -> Option<NextHopId> {
+        table.public_id(addr, table.id(addr)?)
+    }
     match host(table, addr) {
-        IpPrefix::V4(host) => FamilyLookups::<Ipv4>::id(table, host.bits()),
-        IpPrefix::V6(host) => FamilyLookups::<Ipv6>::id(table, host.bits()),
+        IpPrefix::V4(host) => of::<Ipv4>(table, host.bits()),
+        IpPrefix::V6(host) => of::<Ipv6>(table, host.bits()),
     }
 }
 
 /// The value of the longest match of an address.
 pub(super) fn value<'t, L: Lookups<'t>>(table: L, addr: IpAddr) -> Option<L::Answer> {
-    table.value(id(table, addr)?)
+    let id = match host(table, addr) {
+        IpPrefix::V4(host) => FamilyLookups::<Ipv4>::id(table, host.bits()),
+        IpPrefix::V6(host) => FamilyLookups::<Ipv6>::id(table, host.bits()),
+    };
+    table.value(id?)
 }
 
 /// The longest match of an address.
@@ -127,10 +152,15 @@ struct Ids<'o, L> {
 
 impl<'t, F: Family, P, L: FamilyLookups<'t, F>> Visit<F, P> for Ids<'_, L> {
     fn visit(&mut self, keys: Keys<'_, F>, at: At<'_>, _prefix: impl Fn(Prefix<F>) -> P) {
-        if let At::From(start) = at {
-            return self.table.ids(keys, &mut self.out[start..start + keys.len()]);
+        let Self { table, out } = self;
+        match at {
+            At::From(start) if !table.has_public_ids() => {
+                table.ids(keys, &mut out[start..start + keys.len()]);
+            }
+            _ => blocks_of_ids(*table, keys, |i, id| {
+                out[at.position(i)] = id.and_then(|id| table.public_id(keys.get(i), id));
+            }),
         }
-        blocks_of_ids(self.table, keys, |i, id| self.out[at.position(i)] = id);
     }
 }
 
@@ -439,7 +469,7 @@ macro_rules! lookup_methods {
         /// ```
         #[inline]
         pub fn value(&self, id: $crate::NextHopId) -> Option<&T> {
-            $crate::table::lookups::ValueLookups::value(self.lookups(), id)
+            $crate::table::lookups::ValueLookups::value_of_public(self.lookups(), id)
         }
 
         /// Looks up the ids of many addresses: `out[i]` answers address `i`.

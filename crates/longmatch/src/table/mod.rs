@@ -32,19 +32,24 @@ mod route_ids;
 mod serde;
 mod sets;
 mod spec;
+mod table_set;
 #[cfg(test)]
 mod tests;
 mod value_mut;
 
-pub use addresses::Addresses;
+pub use addresses::{Addresses, StridedKeys};
 pub use columns::{Cell, Column, ColumnError, ColumnType, PrefixData, Row};
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use error::InsertError;
 pub use frozen::FrozenTable;
 pub use iter::{Children, Cover, IntoIter, Iter, Keys, Values};
-pub use live::{OnlineTableReader, Refused, TableGuard, TableReader, TableView, TableWriter};
+pub use live::{
+    OnlineTableReader, OwnedTableReader, Refused, TableGuard, TableReader, TableSetGuard,
+    TableSetReader, TableSetWriter, TableView, TableWriter,
+};
 pub use sets::{CoveringDifference, Difference, Intersection, Union, UnionItem};
 pub use spec::{Answers, TableSpec};
+pub use table_set::{FrozenTableSet, TableId, TableSet};
 pub use value_mut::ValueMut;
 
 use core::borrow::Borrow;

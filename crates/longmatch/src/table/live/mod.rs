@@ -3,10 +3,14 @@
 mod ids;
 mod places;
 mod reader;
+mod set_reader;
+mod set_writer;
 #[cfg(test)]
 mod tests;
 
-pub use reader::{OnlineTableReader, TableGuard, TableReader, TableView};
+pub use reader::{OnlineTableReader, OwnedTableReader, TableGuard, TableReader, TableView};
+pub use set_reader::{TableSetGuard, TableSetReader};
+pub use set_writer::TableSetWriter;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
