@@ -69,6 +69,17 @@ fn ids_are_numbers_but_not_0() {
 }
 
 #[test]
+fn the_same_prefix_twice_is_refused() {
+    for text in [
+        r#"{"10.0.0.0/8":1,"::/0":2,"10.0.0.0/8":1}"#,
+        r#"{"10.0.0.0/8":1,"::ffff:10.0.0.0/104":2}"#,
+    ] {
+        let error = serde_json::from_str::<Table<u8>>(text).unwrap_err().to_string();
+        assert!(error.contains(".0/") && error.contains("is there twice"), "{error}");
+    }
+}
+
+#[test]
 fn tables_are_maps_in_serde() {
     let table = Table::from([(p("10.0.0.0/8"), 1u8), (p("::/0"), 2)]);
     assert_tokens(

@@ -50,8 +50,8 @@ impl RouteIds {
         let Target { len, .. } = self.target(id)?;
         let i = id.get() as usize - 1;
         Some(match self.ipv4.get(i) {
-            Some(bits) => Prefix::<Ipv4>::from_bits_masked(*bits, len).into(),
-            None => Prefix::<Ipv6>::from_bits_masked(self.ipv6[i - self.ipv4.len()], len).into(),
+            Some(bits) => Prefix::<Ipv4>::truncated(*bits, len).into(),
+            None => Prefix::<Ipv6>::truncated(self.ipv6[i - self.ipv4.len()], len).into(),
         })
     }
 }
