@@ -266,7 +266,8 @@ macro_rules! part {
 
             #[inline]
             fn next(&mut self) -> Option<$item> {
-                Some(self.0.next()?$(.$part)?)
+                let route = self.0.next()?;
+                Some(route$(.$part)?)
             }
 
             fn size_hint(&self) -> (usize, Option<usize>) {
@@ -277,7 +278,8 @@ macro_rules! part {
         impl<T> DoubleEndedIterator for $name<'_, T> {
             #[inline]
             fn next_back(&mut self) -> Option<Self::Item> {
-                Some(self.0.next_back()?$(.$part)?)
+                let route = self.0.next_back()?;
+                Some(route$(.$part)?)
             }
         }
     };

@@ -90,7 +90,8 @@ fn step(random: &mut Random, table: &mut Table<u32>, model: &mut Model) {
         },
         16 if random.below(10) == 0 => {
             let (range, most) = (bounds(random, key), random.below(4) as usize);
-            let extract = |prefix: IpPrefix, old: u32| prefix.len() % 2 == 0 && old != value;
+            let extract =
+                |prefix: IpPrefix, old: u32| prefix.len().is_multiple_of(2) && old != value;
             let extracted = table.extract_if(range, |prefix, old| extract(prefix, *old));
             let expected: Vec<_> = model
                 .iter()
