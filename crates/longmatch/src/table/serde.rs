@@ -48,6 +48,7 @@ impl<'de, T: Deserialize<'de> + Hash + Eq> Visitor<'de> for TableVisitor<T> {
         let mut table = Table::new();
         while let Some((prefix, value)) = map.next_entry::<IpPrefix, T>()? {
             if table.insert(prefix, value).map_err(A::Error::custom)?.is_some() {
+                let prefix = prefix.unmapped();
                 return Err(A::Error::custom(format_args!("the prefix {prefix} is there twice")));
             }
         }
