@@ -247,9 +247,9 @@ pub use live::UpdateError;
 pub use mem::{MemoryPart, MemoryUsage, parse_bytes};
 pub use net::{
     Bits, Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Outcome,
-    ParsePrefixError, Prefix, PrefixError, Route,
+    ParsePrefixError, Prefix, PrefixError, PrefixTextError, Route,
 };
-pub use rib::{Block, Coalesced, Cover, Iter, Range, Ranges, Rib, RibFull, Slots};
+pub use rib::{Block, Coalesced, Cover, DirectChildren, Iter, Range, Ranges, Rib, RibFull, Slots};
 pub use simd::Unsupported;
 pub use table::{
     Addresses, Answers, FrozenTable, InsertError, OnlineTableReader, OwnedTableReader, Refused,

@@ -5,9 +5,9 @@ use alloc::sync::Arc;
 
 use super::lookups::{
     FamilyLookups, Longest, Lookups, RibLookups, ValueLookups, lookup_methods, resolve_each,
-    route_methods,
 };
 use super::route_ids::RouteIds;
+use super::routes::route_methods;
 use super::{Answers, Table, TableSpec};
 use crate::engine::{CompileError, Corrupt, Keys};
 use crate::fib::{Fib, Widen};
@@ -251,7 +251,7 @@ impl<T> FrozenTable<T> {
         id: NextHopId,
     ) -> Option<Longest<F, &'t T>> {
         let target = routes.target(id)?;
-        let prefix = Prefix::from_bits_masked(addr, target.len);
+        let prefix = Prefix::truncated(addr, target.len);
         Some((prefix, self.table.values.get(target.value)?))
     }
 }

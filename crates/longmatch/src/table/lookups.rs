@@ -272,7 +272,7 @@ impl<'t, V: IdValues> RibLookups<'t, V> {
         Some((route.prefix, self.values.value(route.next_hop)?))
     }
 
-    fn ip_entry<F: Family>(self, route: Route<F>) -> Option<(IpPrefix, &'t V::Value)>
+    pub fn ip_entry<F: Family>(self, route: Route<F>) -> Option<(IpPrefix, &'t V::Value)>
     where
         Prefix<F>: Into<IpPrefix>,
     {
@@ -311,7 +311,7 @@ impl<'t, V: IdValues> RibLookups<'t, V> {
         self.chain(self.ipv4.iter(), self.ipv6.iter())
     }
 
-    fn chain(
+    pub fn chain(
         self,
         ipv4: impl Iterator<Item = Route<Ipv4>>,
         ipv6: impl Iterator<Item = Route<Ipv6>>,
@@ -524,100 +524,3 @@ macro_rules! lookup_methods {
     };
 }
 pub(super) use lookup_methods;
-
-/// The methods over the routes of a type whose `routes` returns its [`RibLookups`].
-///
-/// `example` makes `table`, of the type, from a `Table`.
-macro_rules! route_methods {
-    (example: $example:literal) => {
-        /// Number of routes of both families.
-        ///
-        /// ```
-        /// # let mut table = longmatch::Table::new();
-        /// # table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
-        #[doc = $example]
-        /// assert_eq!(table.len(), 1);
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn len(&self) -> usize {
-            let routes = self.routes();
-            routes.ipv4.len() + routes.ipv6.len()
-        }
-
-        /// Whether there is no route.
-        ///
-        /// ```
-        /// # let table = longmatch::Table::<u8>::new();
-        #[doc = $example]
-        /// assert!(table.is_empty());
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn is_empty(&self) -> bool {
-            self.len() == 0
-        }
-
-        /// The value of exactly this prefix.
-        ///
-        /// ```
-        /// # let mut table = longmatch::Table::new();
-        /// # table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
-        #[doc = $example]
-        /// assert_eq!(table.get("10.0.0.0/8".parse::<longmatch::IpPrefix>()?), Some(&"office"));
-        /// assert_eq!(table.get("10.0.0.0/9".parse::<longmatch::IpPrefix>()?), None);
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn get(&self, prefix: impl Into<$crate::IpPrefix>) -> Option<&T> {
-            self.routes().get(prefix.into())
-        }
-
-        /// Every prefix that covers an address or a prefix, its own included, with its value.
-        ///
-        /// Shortest first.
-        ///
-        /// ```
-        /// # let mut table = longmatch::Table::new();
-        /// # table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
-        #[doc = $example]
-        /// let lab: longmatch::IpPrefix = "10.9.0.0/16".parse()?;
-        /// assert!(table.cover(lab).map(|(_, site)| site).eq([&"office"]));
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn cover(
-            &self,
-            prefix: impl Into<$crate::IpPrefix>,
-        ) -> impl Iterator<Item = ($crate::IpPrefix, &T)> {
-            self.routes().cover(prefix.into())
-        }
-
-        /// Every prefix that `prefix` covers, its own included, with its value, in order.
-        ///
-        /// ```
-        /// # let mut table = longmatch::Table::new();
-        /// # table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
-        #[doc = $example]
-        /// let all: longmatch::IpPrefix = "0.0.0.0/0".parse()?;
-        /// assert!(table.children(all).map(|(_, site)| site).eq([&"office"]));
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn children(
-            &self,
-            prefix: impl Into<$crate::IpPrefix>,
-        ) -> impl Iterator<Item = ($crate::IpPrefix, &T)> {
-            self.routes().children(prefix.into())
-        }
-
-        /// Every prefix with its value, in order, IPv4 first.
-        ///
-        /// ```
-        /// # let mut table = longmatch::Table::new();
-        /// # table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
-        #[doc = $example]
-        /// assert!(table.iter().map(|(_, site)| site).eq([&"office"]));
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn iter(&self) -> impl Iterator<Item = ($crate::IpPrefix, &T)> {
-            self.routes().iter()
-        }
-    };
-}
-pub(super) use route_methods;

@@ -72,11 +72,11 @@ impl RouteIds {
     pub fn prefix(&self, number: NextHopId) -> Option<IpPrefix> {
         let i = number.get() as usize - 1;
         if let Some((bits, _, len)) = self.ipv4.get(i) {
-            return Some(Prefix::<Ipv4>::from_bits_masked(bits, len).into());
+            return Some(Prefix::<Ipv4>::truncated(bits, len).into());
         }
         let (top, low, len) = self.ipv6.get(i - self.ipv4.tops.len())?;
         let bits = u128::from(top) << 64 | u128::from(low);
-        Some(Prefix::<Ipv6>::from_bits_masked(bits, len).into())
+        Some(Prefix::<Ipv6>::truncated(bits, len).into())
     }
 }
 

@@ -142,9 +142,9 @@ impl<T> RouteCell<T> {
         let [high, low] = self.bits;
         let bits = u128::from(high) << 64 | u128::from(low);
         if self.ipv4 {
-            Prefix::<Ipv4>::from_bits_masked(bits as u32, self.len).into()
+            Prefix::<Ipv4>::truncated(bits as u32, self.len).into()
         } else {
-            Prefix::<Ipv6>::from_bits_masked(bits, self.len).into()
+            Prefix::<Ipv6>::truncated(bits, self.len).into()
         }
     }
 }

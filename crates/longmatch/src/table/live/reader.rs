@@ -377,7 +377,7 @@ impl<'r, T> Current<'r, T> {
         Prefix<F>: Into<IpPrefix>,
     {
         let cell = self.cell(id)?;
-        let prefix = Prefix::from_bits_masked(addr, cell.len);
+        let prefix = Prefix::truncated(addr, cell.len);
         debug_assert_eq!(prefix.into(), cell.prefix(), "the id of another route");
         Some((prefix, &cell.value))
     }
