@@ -1,11 +1,12 @@
 //! `longmatch rov`: the state of routes by the VRPs of the RPKI.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::PathBuf;
 
 use longmatch::IpPrefix;
 use longmatch::rov::{InvalidReason, Validity, VrpSet};
 use longmatch_feed::{Duplicates, Options, Sink, SinkError};
+use serde::Serialize;
 
 use crate::args::{RovArgs, RovState};
 use crate::cells::{Style, write_prefix};
@@ -17,79 +18,57 @@ use crate::paths::{display_name, one_stdin};
 use crate::reports::{print_format, print_report};
 use crate::vrps;
 
-/// Bytes that are collected before they are written.
-const BUFFER: usize = 32 << 10;
-
 /// Runs the command.
 ///
 /// # Errors
 /// If the VRPs or the routes cannot be read, or standard output not be written.
 pub fn run(args: &RovArgs) -> Outcome {
-    let stdin = [Path::new("-")];
-    let files: Vec<&Path> = match args.files.is_empty() {
-        true => stdin.to_vec(),
-        false => args.files.iter().map(|path| &**path).collect(),
-    };
-    one_stdin(files.iter().copied().chain(args.vrps.iter().map(|path| &**path)))?;
+    let stdin = [PathBuf::from("-")];
+    let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
+    one_stdin(files.iter().chain(&args.vrps))?;
     let options = options(args)?;
-    let mut states = States {
-        vrps: vrps::load(&args.vrps)?,
-        args,
-        out: Out::new(),
-        text: Vec::new(),
-        counts: Counts::default(),
-        failure: None,
-    };
+    let vrps = vrps::load(&args.vrps)?;
+    let counts = Counts::default();
+    let mut states =
+        States { vrps, args, out: Out::new(), text: Vec::new(), counts, failure: None };
     if args.csv {
-        states.text.extend_from_slice(b"prefix,asn,state,reason\n");
+        states.out.write_all(b"prefix,asn,state,reason\n")?;
     }
-    let families = Families::from(args.families);
     for path in files {
         let result = load(path, &options, &mut states);
         if let Some(failure) = states.failure.take() {
             return Err(failure);
         }
         let advice = Advice { lenient: !options.lenient, families: true };
-        let report = result.map_err(|error| {
-            // What was printed is true.
-            let _ = states.write();
-            CliError::load(&error, advice)
-        })?;
+        let report = result.map_err(|error| CliError::load(&error, advice))?;
         let name = display_name(path);
         if !report.format.has_routes() {
             print_format(&name, &report);
         }
-        print_report(&name, &report, families);
+        print_report(&name, &report, args.families.into());
     }
-    states.write()?;
     states.out.flush()?;
-    let States { counts, vrps, .. } = states;
-    counts.print(&vrps);
-    Ok(Status::ok_if(args.fail_on.is_none_or(|state| counts.of(state) == 0)))
+    states.summary();
+    let failed = args.fail_on.is_some_and(|state| states.counts.of(state) > 0);
+    Ok(Status::ok_if(!failed))
 }
 
 /// The options with which the routes are read.
 fn options(args: &RovArgs) -> Result<Options, CliError> {
     let rows = &args.read.rows;
-    for (given, option) in
-        [(rows.value.is_some(), "--value"), (rows.duplicates.is_some(), "--duplicates")]
-    {
-        if given {
-            let problem = "every route is printed with its origin AS: leave it out";
-            return Err(CliError::input(option, problem));
-        }
+    if rows.value.is_some() || rows.duplicates.is_some() {
+        let option = if rows.value.is_some() { "--value" } else { "--duplicates" };
+        let problem = "every route is printed with its origin AS: leave it out";
+        return Err(CliError::input(option, problem));
     }
     let mut options = args.read.options();
     options.prefer_origin = true;
     options.duplicates = Duplicates::All;
     options.default_family = args.families.only();
-    options.columns = match &args.origin {
-        None => None,
-        Some(name) => {
-            let Ok(column) = name.parse();
-            Some(vec![column])
-        }
-    };
+    options.columns = args.origin.as_ref().map(|name| {
+        let Ok(column) = name.parse();
+        vec![column]
+    });
     Ok(options)
 }
 
@@ -105,39 +84,11 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, state: Validity) {
-        *match state {
-            Validity::Valid => &mut self.valid,
-            Validity::Invalid(InvalidReason::Asn) => &mut self.invalid_asn,
-            Validity::Invalid(InvalidReason::Length) => &mut self.invalid_length,
-            Validity::NotFound => &mut self.not_found,
-        } += 1;
-    }
-
     fn of(&self, state: RovState) -> u64 {
         match state {
             RovState::Valid => self.valid,
             RovState::Invalid => self.invalid_asn + self.invalid_length,
             RovState::NotFound => self.not_found,
-        }
-    }
-
-    /// Prints the numbers on standard error.
-    fn print(&self, vrps: &VrpSet) {
-        let [valid, invalid, not_found] =
-            [RovState::Valid, RovState::Invalid, RovState::NotFound].map(|state| self.of(state));
-        let routes = plural(valid + invalid + not_found, "route");
-        let [valid, invalid, not_found, asn, length] =
-            [valid, invalid, not_found, self.invalid_asn, self.invalid_length].map(thousands);
-        warn(format_args!(
-            "{}, {routes}: {valid} valid, {invalid} invalid ({asn} asn, {length} length), {not_found} not found",
-            plural(vrps.len() as u64, "VRP"),
-        ));
-        if self.without_origin > 0 {
-            let routes = plural(self.without_origin, "route");
-            warn(format_args!(
-                "{routes} without an origin: the AS path is empty or ends in a set or confederation"
-            ));
         }
     }
 }
@@ -147,10 +98,20 @@ struct States<'a> {
     vrps: VrpSet,
     args: &'a RovArgs,
     out: Out,
+    /// A line.
     text: Vec<u8>,
     counts: Counts,
     /// The error of writing, which ends the reading.
     failure: Option<CliError>,
+}
+
+/// A route as JSON.
+#[derive(Serialize)]
+struct Line {
+    prefix: String,
+    asn: Option<u32>,
+    state: &'static str,
+    reason: Option<&'static str>,
 }
 
 impl Sink for States<'_> {
@@ -160,15 +121,21 @@ impl Sink for States<'_> {
         }
         let origin = vrps::origin(origin)?;
         let state = self.vrps.validate(prefix, origin);
-        self.counts.add(state);
-        self.counts.without_origin += u64::from(origin.is_none());
-        if self.args.only.is_none_or(|only| only == named(state).0) {
-            self.print(prefix, origin, state);
-        }
-        if self.text.len() < BUFFER {
+        let counts = &mut self.counts;
+        let (kind, count) = match state {
+            Validity::Valid => (RovState::Valid, &mut counts.valid),
+            Validity::Invalid(InvalidReason::Asn) => (RovState::Invalid, &mut counts.invalid_asn),
+            Validity::Invalid(InvalidReason::Length) => {
+                (RovState::Invalid, &mut counts.invalid_length)
+            }
+            Validity::NotFound => (RovState::NotFound, &mut counts.not_found),
+        };
+        *count += 1;
+        counts.without_origin += u64::from(origin.is_none());
+        if self.args.only.is_some_and(|only| only != kind) {
             return Ok(());
         }
-        self.write().map_err(|failure| {
+        self.print(prefix, origin, state).map_err(|failure| {
             self.failure = Some(failure);
             "standard output cannot be written".into()
         })
@@ -180,49 +147,52 @@ impl Sink for States<'_> {
 }
 
 impl States<'_> {
-    /// Prints a route. Writing to memory does not fail.
-    fn print(&mut self, prefix: IpPrefix, origin: Option<u32>, state: Validity) {
-        let (text, (_, name, reason)) = (&mut self.text, named(state));
+    /// Prints a route.
+    fn print(
+        &mut self,
+        prefix: IpPrefix,
+        asn: Option<u32>,
+        validity: Validity,
+    ) -> Result<(), CliError> {
+        let (state, reason) = match validity {
+            Validity::Valid => ("valid", None),
+            Validity::Invalid(InvalidReason::Asn) => ("invalid", Some("asn")),
+            Validity::Invalid(InvalidReason::Length) => ("invalid", Some("length")),
+            Validity::NotFound => ("not-found", None),
+        };
         if self.args.json {
-            text.extend_from_slice(b"{\"prefix\":");
-            write_prefix(prefix, Style::Json, text);
-            let _ = match origin {
-                Some(asn) => write!(text, ",\"asn\":{asn}"),
-                None => write!(text, ",\"asn\":null"),
-            };
-            let _ = write!(text, ",\"state\":\"{name}\",\"reason\":");
-            let _ = match reason {
-                Some(reason) => writeln!(text, "\"{reason}\"}}"),
-                None => writeln!(text, "null}}"),
-            };
-            return;
+            return self.out.json(&Line { prefix: prefix.to_string(), asn, state, reason });
         }
-        write_prefix(prefix, Style::Printable, text);
-        let (delimiter, none) = if self.args.csv { (',', "") } else { ('\t', "-") };
-        let _ = match origin {
-            Some(asn) => write!(text, "{delimiter}{asn}{delimiter}"),
-            None => write!(text, "{delimiter}{none}{delimiter}"),
-        };
-        let _ = match (self.args.csv, reason) {
-            (false, _) => writeln!(text, "{state}"),
-            (true, Some(reason)) => writeln!(text, "{name},{reason}"),
-            (true, None) => writeln!(text, "{name},"),
-        };
-    }
-
-    /// Writes the text.
-    fn write(&mut self) -> Result<(), CliError> {
-        self.out.write_all(&self.text)?;
         self.text.clear();
+        write_prefix(prefix, Style::Printable, &mut self.text);
+        self.out.write_all(&self.text)?;
+        match (self.args.csv, asn) {
+            (true, Some(asn)) => writeln!(self.out, ",{asn},{state},{}", reason.unwrap_or(""))?,
+            (true, None) => writeln!(self.out, ",,{state},{}", reason.unwrap_or(""))?,
+            (false, Some(asn)) => writeln!(self.out, "\t{asn}\t{validity}")?,
+            (false, None) => writeln!(self.out, "\t-\t{validity}")?,
+        }
         Ok(())
     }
-}
 
-/// A state without its reason, its name, and the reason.
-fn named(state: Validity) -> (RovState, &'static str, Option<InvalidReason>) {
-    match state {
-        Validity::Valid => (RovState::Valid, "valid", None),
-        Validity::Invalid(reason) => (RovState::Invalid, "invalid", Some(reason)),
-        Validity::NotFound => (RovState::NotFound, "not-found", None),
+    /// Prints the numbers of routes on standard error.
+    fn summary(&self) {
+        let Counts { invalid_asn, invalid_length, without_origin, .. } = self.counts;
+        let [valid, invalid, not_found] =
+            [RovState::Valid, RovState::Invalid, RovState::NotFound].map(|it| self.counts.of(it));
+        let (vrps, routes) = (self.vrps.len() as u64, valid + invalid + not_found);
+        let [vrps, routes] = [(vrps, "VRP"), (routes, "route")].map(|(n, noun)| plural(n, noun));
+        let [valid, invalid, not_found, asn, length] =
+            [valid, invalid, not_found, invalid_asn, invalid_length].map(thousands);
+        warn(format_args!(
+            "{vrps}, {routes}: {valid} valid, {invalid} invalid ({asn} asn, {length} length), \
+             {not_found} not found"
+        ));
+        if without_origin > 0 {
+            let routes = plural(without_origin, "route");
+            warn(format_args!(
+                "{routes} without an origin: the AS path is empty or ends in a set or confederation"
+            ));
+        }
     }
 }
