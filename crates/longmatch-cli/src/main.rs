@@ -27,6 +27,7 @@ mod stdin;
 mod table_file;
 mod target;
 mod updates;
+mod vrps;
 mod widen;
 
 use std::process::ExitCode;

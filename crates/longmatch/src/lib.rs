@@ -124,6 +124,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # RPKI
+//!
+//! [`rov`] validates the origins of routes against the payloads of the RPKI (RFC 6811).
+//!
 //! # The engines
 //!
 //! | engine | structure | changes under readers |
@@ -234,6 +238,7 @@ pub mod live;
 mod mem;
 mod net;
 mod rib;
+pub mod rov;
 pub mod set;
 pub mod simd;
 pub mod table;
