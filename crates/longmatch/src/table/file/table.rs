@@ -136,18 +136,6 @@ impl FileTable {
     ///
     /// A damaged file may give wrong answers, as with [`FileTable::open_trusted`].
     ///
-    /// ```
-    /// use longmatch::file::{FileSpec, FileTable};
-    /// use longmatch::table::PrefixData;
-    /// # let path = std::env::temp_dir().join(format!("longmatch-mt-{}.lm", std::process::id()));
-    /// FileSpec::default().write(&PrefixData::default(), &path)?;
-    /// // SAFETY: only `FileSpec::write` writes files at this path, and it replaces them.
-    /// let table = unsafe { FileTable::map_trusted(&path) }?;
-    /// assert!(table.is_empty());
-    /// # std::fs::remove_file(path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
     /// # Safety
     /// That of [`FileTable::map`].
     ///
