@@ -49,6 +49,7 @@ const LIBRARY: Crate = Crate {
         ("fib", 9),
         ("live", 10),
         ("table", 11),
+        ("error_code", 12),
         ("file", 12),
         ("", 13),
     ],

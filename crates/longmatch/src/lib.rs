@@ -190,6 +190,8 @@
 //! | a table beyond a limit of an engine, an option that it lacks | [`CompileError`] | [`EngineSpec::wider`] lists variants with wider limits |
 //! | a change of a live table | [`UpdateError`] | the table answers as before |
 //!
+//! Every error has a stable number for bindings to other languages, an [`ErrorCode`].
+//!
 //! A table holds up to 500 million routes of a family; engines document their own limits. Lookups
 //! have no errors, never allocate, and panic only if the slice for the answers is shorter than the
 //! addresses.
@@ -231,6 +233,7 @@
 extern crate alloc;
 
 pub mod engine;
+mod error_code;
 mod fib;
 #[cfg(feature = "file")]
 pub mod file;
@@ -247,6 +250,7 @@ pub use engine::{
     CompileError, Corrupt, Engine, EngineKind, EngineSpec, EngineVisitor, Engines, KeyLayout, Keys,
     Lookup, NamedEngines, OptionError, ParseSpecError, Structure, UnknownEngine,
 };
+pub use error_code::ErrorCode;
 pub use fib::{Fib, LiveFib};
 pub use live::UpdateError;
 pub use mem::{MemoryPart, MemoryUsage, parse_bytes};

@@ -34,7 +34,9 @@ pub struct AnnotateArgs {
 
     /// Compiled tables, made by 'longmatch compile'; may be repeated
     ///
-    /// They come after the files of --routes. A table alone needs no loading: it is mapped.
+    /// They come after the files of --routes. A table alone needs no loading: it is mapped. To
+    /// change it while it is used, rename another file to its name, as 'longmatch compile' does;
+    /// a program that writes into it, such as cp, may crash its users.
     #[arg(long = "table", value_name = "FILE", verbatim_doc_comment)]
     pub tables: Vec<PathBuf>,
 
