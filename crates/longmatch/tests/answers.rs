@@ -420,3 +420,22 @@ fn many_routes_take_wider_variants() {
         assert_eq!(guard.get_lpm(last).map(|(prefix, ())| prefix.len()), Some(24), "{engine}");
     }
 }
+
+/// Many small tables: a router's customers have one each.
+#[test]
+fn a_thousand_small_tables_are_small() {
+    let mut bytes = 0;
+    for customer in 0..1_000_u32 {
+        let routes = (0..11).map(|i| {
+            let network = customer.wrapping_mul(0x9e37_79b9).wrapping_add(i << 13);
+            (Prefix::<Ipv4>::from_bits_masked(network, 24 - (i % 9) as u8).into(), i)
+        });
+        let table: Table<u32> = routes.chain([(p("::/0"), 11)]).collect();
+        let fast = table.freeze(EngineKind::Auto).unwrap();
+        fast.check().unwrap();
+        bytes += fast.ipv4().memory_usage().bytes() + fast.ipv6().memory_usage().bytes();
+        bytes += fast.table().ipv4().memory_usage().bytes();
+        bytes += fast.table().ipv6().memory_usage().bytes();
+    }
+    assert!(bytes <= 4 << 20, "1,000 tables take {bytes} bytes");
+}
