@@ -9,10 +9,8 @@ use crate::mem::parse_bytes;
 use crate::simd::{Level, Simd};
 
 /// Whether there is a clock. WebAssembly without a system has none, and the standard library's panics there.
-const CLOCK: bool = cfg!(all(
-    feature = "std",
-    not(all(target_family = "wasm", target_os = "unknown"))
-));
+const CLOCK: bool =
+    cfg!(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))));
 
 /// How a [trial](Trial) looks addresses up.
 ///
