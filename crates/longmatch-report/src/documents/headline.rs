@@ -248,7 +248,7 @@ pub(super) fn libraries(machine: &Machine, up: &str) -> Result<String, String> {
     let heads = format!("library | {}", FAMILIES.map(family_name).join(" | "));
     Ok(format!(
         "On full Internet tables the default engine looks up **{} times** as many routed addresses a second as the fastest \
-         of these libraries. Million lookups a second, one by one: {}\n\n{}\n[Other modes, engines and implementations]\
+         of these libraries. Million lookups a second, one by one. {}\n\n{}\n[Other modes, engines and implementations]\
          ({up}docs/engines.md#other-implementations).\n",
         times.join(" and "),
         circumstances(machine.run_of(PEERS))?,

@@ -45,6 +45,8 @@ const SMALL_ROOTS: [u8; 3] = [8, 10, 12];
 const ROOTS: [u8; 7] = [14, 16, 17, 18, 19, 20, 21];
 /// Ranges from which on a table is not small.
 const SMALL: usize = 1 << 12;
+/// Ranges up to which a table has few.
+const FEW: f64 = 512.0;
 /// Bytes that a plan of a table that is not small may take on top of those of the smallest.
 const SPARE: f64 = (2 << 20) as f64;
 /// Ranges in a sample.
@@ -217,11 +219,11 @@ fn most_bytes(tried: &[Scored], spare: f64) -> f64 {
     1.1 * tried.iter().map(|it| it.bytes).fold(f64::INFINITY, f64::min) + spare
 }
 
-/// Bytes to spare for a table of so many ranges: [`SPARE`], and of small tables, of which a program may have
-/// thousands, in proportion to the square of their ranges.
+/// Bytes to spare for a table of so many ranges: up to [`SPARE`], in proportion to the ranges of a small table, and to
+/// the square of a few ranges, as a program may have thousands of such tables.
 fn spare(ranges: usize) -> f64 {
-    let share = (ranges as f64 / SMALL as f64).min(1.0);
-    SPARE * share * share
+    let ranges = ranges as f64;
+    (SPARE / SMALL as f64 * ranges * (ranges / FEW).min(1.0)).min(SPARE)
 }
 
 /// A sample of about [`SAMPLE`] ranges, all of a small table; and the bits below its parts, which
