@@ -8,14 +8,12 @@ use crate::workspace::{cargo, root};
 /// The published crates; a crate comes after those that it depends on.
 const PUBLISHED: [&str; 2] = ["longmatch", "longmatch-feed"];
 /// The files that every package has.
-const FILES: [&str; 4] = ["Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
-/// The fields of every manifest, beside those without which cargo refuses to publish.
-const FIELDS: [&str; 4] = ["categories", "documentation", "keywords", "readme"];
+const FILES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
 /// Adds the steps to a report.
 pub fn steps(report: &mut Report) {
     for package in PUBLISHED {
-        report.step(&format!("package {package}: licences, README, fields"), || complete(package));
+        report.step(&format!("package {package}: licences and README"), || complete(package));
     }
     let packages: String = PUBLISHED.iter().map(|it| format!(" --package {it}")).collect();
     let words = format!("package --quiet --no-verify --allow-dirty --offline{packages}");
@@ -32,34 +30,19 @@ pub fn steps(report: &mut Report) {
     }
 }
 
-/// Checks a package's files and fields.
+/// Checks a package's files.
 fn complete(package: &str) -> Verdict {
     let words = format!("package --list --package {package} --allow-dirty --offline");
-    let files = match output(&mut cargo(&words)) {
-        Ok(files) => files,
-        Err(why) => return Verdict::Failed(why),
-    };
-    let manifest = root().join("crates").join(package).join("Cargo.toml");
-    match std::fs::read_to_string(&manifest) {
-        Ok(manifest) => verdict(&missing(&files, &manifest)),
-        Err(error) => Verdict::Failed(format!("{}: {error}", manifest.display())),
+    match output(&mut cargo(&words)).map(|files| missing(&files)) {
+        Ok(missing) if missing.is_empty() => Verdict::Passed,
+        Ok(missing) => Verdict::Failed(format!("the package lacks {}", missing.join(", "))),
+        Err(why) => Verdict::Failed(why),
     }
 }
 
-fn verdict(missing: &[&str]) -> Verdict {
-    match missing {
-        [] => Verdict::Passed,
-        _ => Verdict::Failed(format!("the package or its manifest lacks {}", missing.join(", "))),
-    }
-}
-
-/// The files that a list of a package lacks, and the fields that its manifest lacks.
-fn missing(files: &str, manifest: &str) -> Vec<&'static str> {
-    let has_file = |name: &str| files.lines().any(|line| line == name);
-    let has_field =
-        |name: &str| manifest.lines().any(|line| line.starts_with(&format!("{name} = ")));
-    let files = FILES.into_iter().filter(|name| !has_file(name));
-    files.chain(FIELDS.into_iter().filter(|name| !has_field(name))).collect()
+/// The files that a list of a package lacks.
+fn missing(files: &str) -> Vec<&'static str> {
+    FILES.into_iter().filter(|name| !files.lines().any(|line| line == *name)).collect()
 }
 
 /// Returns the tag of the last release, or why a tool cannot compare with it.
@@ -87,12 +70,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn missing_parts_are_named() {
-        let manifest = FIELDS.map(|field| format!("{field} = \"\"\n")).concat();
-        assert_eq!(verdict(&missing(&FILES.join("\n"), &manifest)), Verdict::Passed);
-        let files = "Cargo.toml\nLICENSE-MIT\nengine/README.md";
-        let fields = manifest.replace("readme", "[readme]");
-        assert_eq!(missing(files, &fields), ["LICENSE-APACHE", "README.md", "readme"]);
+    fn missing_files_are_named() {
+        assert!(missing(&FILES.join("\n")).is_empty());
+        assert_eq!(missing("LICENSE-MIT\nengine/README.md"), ["LICENSE-APACHE", "README.md"]);
     }
 
     #[test]

@@ -1,10 +1,8 @@
 //! Lookups in WebAssembly without a system: no clock, no threads, no files. `run.mjs` calls them.
 
 use longmatch::live::Writer;
-use longmatch::{
-    Bits, Change, EngineKind, EngineSpec, Engines, Fib, Ipv4, Ipv6, NamedEngines, NextHopId,
-    Prefix, Rib, Route, Table,
-};
+use longmatch::{Bits, Change, EngineKind, EngineSpec, Engines, Fib, Ipv4, Ipv6, NextHopId};
+use longmatch::{Prefix, Rib, Route, Table};
 
 /// Addresses that each table looks up, beside both ends of its ranges.
 const ADDRESSES: u32 = 1_000;
@@ -45,7 +43,7 @@ pub extern "C" fn wrong_answers(routes: u32) -> u32 {
     timed + of_family::<Ipv4>(&mut random, routes) + of_family::<Ipv6>(&mut random, routes)
 }
 
-fn of_family<F: Engines + NamedEngines>(random: &mut Random, routes: u32) -> u32 {
+fn of_family<F: Engines>(random: &mut Random, routes: u32) -> u32 {
     let mut rib: Rib<F> = (0..routes).map(|_| random.route()).collect();
     let mut keys: Vec<F::Bits> = (0..ADDRESSES).map(|_| random.bits::<F>()).collect();
     keys.extend(rib.ranges().flat_map(|range| [range.first, range.last]));
@@ -69,15 +67,10 @@ fn of_family<F: Engines + NamedEngines>(random: &mut Random, routes: u32) -> u32
     wrong + differences(&answers(&rib, EngineKind::Linear, &keys), &found)
 }
 
-/// The answers of an engine, in a batch.
-///
-/// # Panics
-/// If it refuses the table, or answers otherwise one by one.
-fn answers<F: Engines>(
-    rib: &Rib<F>,
-    engine: EngineKind,
-    keys: &[F::Bits],
-) -> Vec<Option<NextHopId>> {
+type Answers = Vec<Option<NextHopId>>;
+
+/// The answers of an engine, in a batch; panics if it answers otherwise one by one.
+fn answers<F: Engines>(rib: &Rib<F>, engine: EngineKind, keys: &[F::Bits]) -> Answers {
     let fib = Fib::compile(rib, engine).expect("a small table");
     let mut found = vec![None; keys.len()];
     fib.lookup_batch(keys, &mut found);

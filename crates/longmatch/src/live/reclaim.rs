@@ -120,7 +120,7 @@ impl Domain {
     /// Only the writer calls it.
     pub fn advance(&self) -> u64 {
         let ended = self.epoch.load(Relaxed);
-        let next = ended.saturating_add(1).min(LAST_EPOCH);
+        let next = ended + u64::from(ended < LAST_EPOCH);
         self.epoch.store(next, Release);
         fence(SeqCst);
         ended
