@@ -126,7 +126,10 @@ fn installed(kind: &str) -> Result<String, String> {
 /// Checks that a list has a target, or a toolchain for this host.
 fn has(installed: &Result<String, String>, name: &str) -> Result<(), String> {
     let list = installed.as_ref().map_err(String::clone)?;
-    let begins = |line: &str| line.strip_prefix(name).is_some_and(|rest| !rest.starts_with('.'));
+    // A toolchain's name goes on with its host.
+    let begins = |line: &str| {
+        line.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
     match list.lines().any(begins) {
         true => Ok(()),
         false => Err(format!("{name} is not installed")),
