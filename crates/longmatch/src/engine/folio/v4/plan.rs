@@ -45,6 +45,10 @@ const SMALL_ROOTS: [u8; 3] = [8, 10, 12];
 const ROOTS: [u8; 7] = [14, 16, 17, 18, 19, 20, 21];
 /// Ranges from which on a table is not small.
 const SMALL: usize = 1 << 12;
+/// Ranges up to which a table has few.
+const FEW: f64 = 512.0;
+/// Bytes that a plan of a table that is not small may take on top of those of the smallest.
+const SPARE: f64 = (2 << 20) as f64;
 /// Ranges in a sample.
 const SAMPLE: usize = 4 << 10;
 /// Bits below the parts of a sample: those of the least root in `ROOTS`, and of larger ones for
@@ -120,13 +124,17 @@ impl Planner<'_> {
         let (parts, unit) = sample(ranges, small);
         let roots = SMALL_ROOTS.into_iter().filter(|_| small).chain(ROOTS);
         let roots = roots.filter(|root| WIDTH - root <= unit);
-        let first = FIRST_ROOTS.into_iter().filter(|root| WIDTH - root <= unit);
+        let first = small.then_some(MIN_ROOT).into_iter().chain(FIRST_ROOTS);
+        let first = first.filter(|root| WIDTH - root <= unit);
         let only = request.root.map(|root| alloc::vec![root]);
         let roots: Vec<u8> = only.clone().unwrap_or_else(|| roots.collect());
         let first: Vec<u8> = only.unwrap_or_else(|| first.collect());
+        let spare = spare(ranges.starts.len());
         let mut tried: Vec<Scored> = Vec::new();
-        for (lists, entries) in request.worths() {
-            tried.extend(first.iter().map(|root| self.score(&parts, *root, lists, entries)));
+        for root in &first {
+            for (lists, entries) in request.worths() {
+                self.attempt(&mut tried, spare, &parts, (*root, lists, entries));
+            }
         }
         let mut worths: Vec<(f64, (u32, u32))> = Vec::new();
         for it in &tried {
@@ -138,11 +146,11 @@ impl Planner<'_> {
         }
         worths.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (_, (lists, entries)) in worths.into_iter().take(FINALISTS) {
-            let others = roots.iter().filter(|root| !first.contains(root));
-            tried.extend(others.map(|root| self.score(&parts, *root, lists, entries)));
+            for root in roots.iter().filter(|root| !first.contains(root)) {
+                self.attempt(&mut tried, spare, &parts, (*root, lists, entries));
+            }
         }
-        let least = tried.iter().map(|it| it.bytes).fold(f64::INFINITY, f64::min);
-        let most = 1.1 * least + f64::from(2 << 20);
+        let most = most_bytes(&tried, spare);
         let fits =
             |it: &&Scored| it.bytes.is_finite() && it.bytes <= most && request.admits(&it.plan);
         let fit = tried.iter().filter(fits);
@@ -156,6 +164,19 @@ impl Planner<'_> {
         };
         plan.ahead = request.ahead.unwrap_or(plan.ahead);
         (plan, bytes)
+    }
+
+    /// Scores a candidate, root and worths, unless its root alone takes too many bytes.
+    fn attempt(
+        &mut self,
+        tried: &mut Vec<Scored>,
+        spare: f64,
+        parts: &[Part<'_>],
+        (root, lists, entries): (u8, u32, u32),
+    ) {
+        if f64::from(4u32 << root) <= most_bytes(tried, spare) {
+            tried.push(self.score(parts, root, lists, entries));
+        }
     }
 
     /// The plan where no candidate is possible.
@@ -191,6 +212,18 @@ impl Planner<'_> {
         let score = ln(cost.batch) + 0.5 * ln(cost.one) + 0.3 * ln(cost.random) + 0.2 * ln(mib);
         Scored { plan, score, bytes }
     }
+}
+
+/// The most bytes of a plan: 1.1 times those of the smallest so far, and some to spare.
+fn most_bytes(tried: &[Scored], spare: f64) -> f64 {
+    1.1 * tried.iter().map(|it| it.bytes).fold(f64::INFINITY, f64::min) + spare
+}
+
+/// Bytes to spare for a table of so many ranges: up to [`SPARE`], in proportion to the ranges of a small table, and to
+/// the square of a few ranges, as a program may have thousands of such tables.
+fn spare(ranges: usize) -> f64 {
+    let ranges = ranges as f64;
+    (SPARE / SMALL as f64 * ranges * (ranges / FEW).min(1.0)).min(SPARE)
 }
 
 /// A sample of about [`SAMPLE`] ranges, all of a small table; and the bits below its parts, which
