@@ -57,7 +57,7 @@ pub(crate) fn built<F: Engines>(
     spec: &str,
     rib: &Rib<F>,
 ) -> Result<Arc<dyn Checked<F>>, CompileError> {
-    F::build_shared(&spec.parse().expect("the name of an engine"), rib)
+    F::build_shared(&unread_spec(spec), rib)
 }
 
 /// Returns the first and last address of each range of a RIB, and their answers.

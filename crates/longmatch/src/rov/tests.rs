@@ -1,6 +1,5 @@
 //! The states of all routes of a small universe, compared with the definitions of RFC 6811.
 
-use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::*;
