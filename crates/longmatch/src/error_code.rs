@@ -5,10 +5,11 @@ mod tests;
 
 use core::fmt;
 
-use crate::engine::{CompileError, Corrupt, OptionError, UnknownEngine};
+use crate::engine::{CompileError, Corrupt, OptionError, ParseSpecError, UnknownEngine};
 use crate::live::UpdateError;
-use crate::net::{NextHopsFull, ParsePrefixError, PrefixError};
+use crate::net::{NextHopsFull, ParsePrefixError, PrefixError, PrefixTextError};
 use crate::rib::RibFull;
+use crate::rov::MaxLengthError;
 use crate::simd::{UnknownLevel, Unsupported};
 #[cfg(feature = "file")]
 use crate::table::file::{FileError, FileErrorKind};
@@ -62,6 +63,7 @@ error_codes! {
     103 NotAnAddress "not_an_address" "a text is not an address of the family"
     104 MissingLength "missing_length" "a text has no prefix length"
     105 LengthNotANumber "length_not_a_number" "a prefix length is not a decimal number"
+    106 MaxLength "max_length" "a maximum length is below that of a prefix, or longer than an address"
     201 RoutesFull "routes_full" "a table holds as many routes as its limit allows"
     202 NextHopsFull "next_hops_full" "a table holds as many next hops or values as its limit allows"
     203 ColumnName "column_name" "two columns have the same name"
@@ -149,6 +151,12 @@ codes! {
     UnknownLevel: _ => ErrorCode::UnknownLevel;
     Unsupported: _ => ErrorCode::UnsupportedLevel;
     Refused: refused => ErrorCode::of_commit(refused);
+    MaxLengthError: _ => ErrorCode::MaxLength;
+    PrefixTextError: error => error.reason.code();
+    ParseSpecError: error => match error {
+        Self::Engine(error) => error.code(),
+        Self::Option(error) => error.code(),
+    };
     PrefixError: error => match error {
         Self::Length { .. } => ErrorCode::PrefixLength,
         Self::HostBits { .. } => ErrorCode::HostBits,

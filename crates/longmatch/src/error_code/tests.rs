@@ -21,6 +21,11 @@ fn promised() -> Vec<(u32, &'static str, ErrorCode)> {
         (103, "not_an_address", ParsePrefixError::Address.code()),
         (104, "missing_length", ParsePrefixError::MissingLength.code()),
         (105, "length_not_a_number", ParsePrefixError::Length.code()),
+        (
+            106,
+            "max_length",
+            MaxLengthError { prefix: "10.0.0.0/8".parse().unwrap(), max_length: 33 }.code(),
+        ),
         (201, "routes_full", RibFull { limit: 1 }.code()),
         (202, "next_hops_full", NextHopsFull { limit: 1 }.code()),
         (203, "column_name", ColumnError::Name { name: name.clone() }.code()),
