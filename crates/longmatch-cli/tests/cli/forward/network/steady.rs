@@ -62,12 +62,19 @@ fn steady_change_leads_to_the_kernels_next_hops() {
     // Buffers grow at first.
     change(&net, (&mut routes, permanent), rate, 2);
     let before = forwarder.memory();
-    let work = || change(&net, (&mut routes, permanent), rate, seconds);
-    let ((), flow) = during(&net, &addresses, work);
+    // A table that has lost its order is compiled again from time to time: the peaks have a bound.
+    let work = || {
+        change(&net, (&mut routes, permanent), rate, seconds / 2);
+        let halfway = forwarder.memory();
+        change(&net, (&mut routes, permanent), rate, seconds - seconds / 2);
+        halfway
+    };
+    let (halfway, flow) = during(&net, &addresses, work);
     agree((&net, &forwarder), &addresses, count, "after steady change");
     let after = forwarder.memory();
-    say(&format!("steady change: {flow:?}, resident MB {before:.1?} -> {after:.1?}"));
-    assert!(after[0] < before[0] * 1.3, "{before:?} {after:?}");
+    let memory = format!("resident MB, now and at most: {before:.1?}, {halfway:.1?}, {after:.1?}");
+    say(&format!("steady change: {flow:?}, {memory}"));
+    assert!(after[1] < halfway[1] * 1.3, "{memory}");
     assert!(flow.arrived > flow.sent / 2, "{flow:?}");
     assert!(forwarder.finish().counts["forwarded"].as_u64() > Some(count as u64));
 }

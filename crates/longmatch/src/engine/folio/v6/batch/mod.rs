@@ -60,7 +60,7 @@ pub(super) fn lookup_batch<M: Memory>(
     done.unwrap_or_else(|batch| simd.run_scalar(batch));
 }
 
-/// Does the same with the kernel in vectors, on a CPU without them: a vector is an array of words.
+/// Does the same with the kernel in vectors, on a little-endian CPU without them: a vector is an array of words.
 #[cfg(test)]
 pub(super) fn lookup_batch_in_words(
     table: View<'_, LiveMemory>,
