@@ -4,7 +4,7 @@
 //! spelling of numbers and of other values is not. Of equal keys the last counts.
 
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use memchr::memchr2;
 
@@ -163,9 +163,9 @@ struct Scanner<'a> {
     fields: &'a mut [Field],
     /// As in [`Object`].
     present: u64,
-    /// For each path, the depth of the key whose value its field is: less than that of its last key if the key has dots.
+    /// The depth of the key of each path's field. A key with dots stands for several keys, and has the depth of the first.
     ends: [u8; MAX_PATHS],
-    /// Fields that one of another depth has replaced: their paths and depths. They count again if that one does not.
+    /// Replaced fields, with their paths and depths. A field counts again when the one that replaced it is dropped.
     earlier: Vec<(usize, u8, Field)>,
 }
 
@@ -281,14 +281,14 @@ impl Scanner<'_> {
         if matching.is_empty() {
             return self.value().map(drop);
         }
-        let depth_of_key = depth as u8;
+        let end = depth as u8;
         for path in bits(matching.deeper) {
-            self.forget(path, |end| end > depth_of_key);
+            self.forget(path, end + 1..=u8::MAX);
         }
         for path in bits(matching.leaves) {
-            self.forget(path, |end| end == depth_of_key);
+            self.forget(path, end..=end);
             self.replace(path);
-            self.ends[path] = depth_of_key;
+            self.ends[path] = end;
         }
         self.present |= matching.leaves;
         match self.line.get(self.at) {
@@ -297,21 +297,21 @@ impl Scanner<'_> {
         }
     }
 
-    /// Drops the fields of a path that were found in an earlier member of the same key.
+    /// Drops the fields of a path at these depths: an earlier member of the same key has them, and does not count.
     #[inline]
-    fn forget(&mut self, path: usize, is_in_it: impl Fn(u8) -> bool) {
+    fn forget(&mut self, path: usize, depths: RangeInclusive<u8>) {
         if self.fields[path] == Field::Missing && self.earlier.is_empty() {
             return;
         }
-        self.earlier.retain(|(other, end, _)| *other != path || !is_in_it(*end));
-        if is_in_it(self.ends[path]) {
+        self.earlier.retain(|(other, end, _)| *other != path || !depths.contains(end));
+        if depths.contains(&self.ends[path]) {
             let last = self.earlier.iter().rposition(|(other, ..)| *other == path);
             let before = last.map(|place| self.earlier.remove(place));
             (_, self.ends[path], self.fields[path]) = before.unwrap_or((path, 0, Field::Missing));
         }
     }
 
-    /// Makes way for another field of a path.
+    /// Keeps the field of a path, which another one replaces.
     #[inline]
     fn replace(&mut self, path: usize) {
         if self.fields[path] != Field::Missing {
@@ -352,7 +352,7 @@ impl Scanner<'_> {
         while more {
             self.space();
             self.found(depth, Matching { leaves: leaves & each, deeper: deeper & each, each })?;
-            // A key counts once in its element.
+            // No other element has these fields.
             self.earlier.clear();
             for (path, found) in &mut found {
                 match std::mem::take(&mut self.fields[*path]) {

@@ -138,7 +138,7 @@ fn fields_of_valid_objects() {
     assert!(objects > cases() / 10);
 }
 
-/// Of equal keys the last counts, in every object on the way; of a key with dots and nested objects, the last.
+/// Of equal keys the last counts, at every depth. So does the last of a key with dots and the nested objects of its path.
 #[test]
 fn fields_of_repeated_keys() {
     for (path, line, expected) in [

@@ -10,11 +10,12 @@ use crate::sysctl;
 /// The largest MTU of a TUN device, in bytes.
 const MAX_MTU: i32 = 65_535;
 
-/// The error of opening the file of TUN devices: no capability helps where its mode forbids it.
+/// Names the mode of the file of TUN devices where it is the reason: then no capability helps.
 fn explained(error: io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(libc::EACCES) => io::Error::other(
-            "its mode does not let this user read and write it; `chmod 0666 /dev/net/tun` does, until the machine starts anew",
+            "the mode of the file does not let this user read and write it; `chmod 0666 /dev/net/tun` lets every user, \
+             until the next start of the machine",
         ),
         _ => error,
     }

@@ -192,7 +192,7 @@ fn the_unit_has_the_capabilities_that_forwarding_needs() {
     };
     let mode = std::fs::metadata("/dev/net/tun").unwrap().permissions().mode();
     match run(&names, "--groups=0") {
-        // The group is that of the file, root.
+        // The process has the group of the file, root.
         Ok(output) if mode & 0o006 != 0o006 && mode & 0o060 != 0o060 => {
             let text = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.code() == Some(2) && text.contains("chmod 0666"), "{output:?}");

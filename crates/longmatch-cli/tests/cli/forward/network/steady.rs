@@ -62,7 +62,7 @@ fn steady_change_leads_to_the_kernels_next_hops() {
     // Buffers grow at first.
     change(&net, (&mut routes, permanent), rate, 2);
     let before = forwarder.memory();
-    // A table that has lost its order is compiled again from time to time: the peaks have a bound.
+    // Memory rises and falls while routes change, so the peaks are compared.
     let work = || {
         change(&net, (&mut routes, permanent), rate, seconds / 2);
         let halfway = forwarder.memory();

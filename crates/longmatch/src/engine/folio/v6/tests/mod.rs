@@ -40,7 +40,7 @@ fn agree(rib: &Rib<Ipv6>, config: &Config) -> Folio6 {
             assert!(out == right, "{variant} at {}, {:?}", simd.level(), keys.layout());
         }
     }
-    // It gathers entries as little-endian words, which they are on all CPUs with vectors.
+    // The kernel in vectors gathers entries as little-endian words: all CPUs with its vectors are little-endian.
     let sizes: &[usize] = if cfg!(target_endian = "little") { &[16, 37, 256] } else { &[] };
     for &size in sizes {
         for (keys, right) in keys.chunks(size).zip(right.chunks(size)) {
