@@ -44,8 +44,10 @@ struct Observed {
 }
 
 struct Array<T> {
-    /// Items as the writer reads them, up to the capacity.
+    /// Items as the writer reads them. Their place does not change: the whole capacity is allocated, but it is not
+    /// filled, which took most of the time of a schedule.
     items: UnsafeCell<Vec<T>>,
+    capacity: usize,
     len: AtomicUsize,
     observed: UnsafeCell<HashMap<usize, Observed>>,
     /// Counts writes and plain reads, so that the checker switches threads there. To count reads the
@@ -61,10 +63,12 @@ unsafe impl<T: Send> Sync for Array<T> {}
 
 impl<T: Plain> Array<T> {
     fn new(items: &[T], capacity: usize) -> Arc<Self> {
-        let mut all = vec![T::default(); capacity.max(items.len())];
-        all[..items.len()].copy_from_slice(items);
+        let capacity = capacity.max(items.len());
+        let mut all = Vec::with_capacity(capacity);
+        all.extend_from_slice(items);
         Arc::new(Self {
             items: UnsafeCell::new(all),
+            capacity,
             len: AtomicUsize::new(items.len()),
             observed: UnsafeCell::default(),
             bytes: AtomicU32::new(0),
@@ -220,7 +224,7 @@ impl Live<u32> {
         let values = unsafe { &*self.0.items.get() };
         for i in items {
             observed.entry(i).or_insert_with(|| Observed {
-                word: AtomicU32::new(values[i]),
+                word: AtomicU32::new(values.get(i).copied().unwrap_or_default()),
                 written: Cell::new(()),
             });
         }
@@ -246,11 +250,11 @@ impl<T: Plain> Readable<T> for Live<T> {
 impl<T: Plain> Owner<T> {
     pub fn extend(&mut self, count: usize) -> Option<usize> {
         let start = self.len();
-        // SAFETY: no reference exists (see `Array`).
-        let capacity = unsafe { (*self.0.items.get()).len() };
-        if start + count > capacity {
+        if start + count > self.0.capacity {
             return None;
         }
+        // SAFETY: no reference exists (see `Array`).
+        unsafe { (&mut *self.0.items.get()).resize(start + count, T::default()) };
         self.0.len.store(start + count, Relaxed);
         Some(start)
     }
