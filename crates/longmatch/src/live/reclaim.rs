@@ -23,16 +23,23 @@ use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
-use crate::mem::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, fence};
+#[cfg(target_has_atomic = "64")]
+use crate::mem::sync::AtomicU64 as AtomicEpoch;
+use crate::mem::sync::{Arc, AtomicBool, AtomicPtr, fence};
 
 /// Slot value of an offline reader.
 const OFFLINE: u64 = 0;
+/// The epoch that never ends: what is removed in it stays allocated as long as its writer.
+///
+/// An epoch that wrapped around would seem to be after every slot. So the last one stays; where
+/// atomics have 64 bits no writer reaches it, elsewhere one does after 4 billion removals.
+const LAST_EPOCH: u64 = if cfg!(target_has_atomic = "64") { u64::MAX } else { u32::MAX as u64 };
 
 /// A reader's slot, two cache lines long, because CPUs fetch lines in pairs.
 #[repr(align(128))]
 struct Slot {
     /// The epoch that the reader loaded before it began to read, or [`OFFLINE`].
-    epoch: AtomicU64,
+    epoch: AtomicEpoch,
     /// Whether a reader owns the slot.
     taken: AtomicBool,
     /// The slot registered before this one. Constant once the slot is in the list.
@@ -41,7 +48,7 @@ struct Slot {
 
 /// The epochs of one writer and its readers.
 pub(crate) struct Domain {
-    epoch: AtomicU64,
+    epoch: AtomicEpoch,
     /// The slots, the last registered first.
     ///
     /// Slots are never removed from the list; their number is the greatest number of simultaneous
@@ -57,7 +64,7 @@ unsafe impl Sync for Domain {}
 
 impl Domain {
     pub fn new() -> Self {
-        Self { epoch: AtomicU64::new(OFFLINE + 1), slots: AtomicPtr::new(ptr::null_mut()) }
+        Self { epoch: AtomicEpoch::new(OFFLINE + 1), slots: AtomicPtr::new(ptr::null_mut()) }
     }
 
     fn slots(&self) -> impl Iterator<Item = &Slot> {
@@ -66,6 +73,14 @@ impl Domain {
         // SAFETY: `next` was in the list first; slots in the list remain allocated as long as the
         // domain.
         core::iter::successors(first, |slot| unsafe { slot.next.as_ref() })
+    }
+
+    /// A domain whose next epoch but one is the last.
+    #[cfg(test)]
+    pub fn before_the_last() -> Self {
+        let domain = Self::new();
+        domain.epoch.store(LAST_EPOCH - 1, Relaxed);
+        domain
     }
 
     /// Number of slots.
@@ -83,7 +98,7 @@ impl Domain {
             }
         }
         let slot = Slot {
-            epoch: AtomicU64::new(OFFLINE),
+            epoch: AtomicEpoch::new(OFFLINE),
             taken: AtomicBool::new(true),
             next: ptr::null(),
         };
@@ -105,7 +120,8 @@ impl Domain {
     /// Only the writer calls it.
     pub fn advance(&self) -> u64 {
         let ended = self.epoch.load(Relaxed);
-        self.epoch.store(ended + 1, Release);
+        let next = ended + u64::from(ended < LAST_EPOCH);
+        self.epoch.store(next, Release);
         fence(SeqCst);
         ended
     }
@@ -199,5 +215,27 @@ impl<S: HasDomain> Drop for ReaderSlot<S> {
     fn drop(&mut self) {
         self.leave();
         self.slot().taken.store(false, Release);
+    }
+}
+
+/// An epoch in 32 bits, for CPUs without 64-bit atomics, such as microcontrollers.
+#[cfg(not(target_has_atomic = "64"))]
+struct AtomicEpoch(crate::mem::sync::AtomicU32);
+
+#[cfg(not(target_has_atomic = "64"))]
+impl AtomicEpoch {
+    fn new(epoch: u64) -> Self {
+        Self(crate::mem::sync::AtomicU32::new(epoch as u32))
+    }
+
+    #[inline]
+    fn load(&self, order: core::sync::atomic::Ordering) -> u64 {
+        self.0.load(order).into()
+    }
+
+    /// No epoch is after [`LAST_EPOCH`].
+    #[inline]
+    fn store(&self, epoch: u64, order: core::sync::atomic::Ordering) {
+        self.0.store(epoch as u32, order);
     }
 }

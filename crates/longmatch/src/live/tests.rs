@@ -11,6 +11,7 @@ use super::reclaim::{Domain, HasDomain, ReaderSlot};
 use super::*;
 use crate::engine::Engines;
 use crate::live::UpdateError;
+use crate::mem::RetireList;
 use crate::net::{Bits, Change, Ipv4, Ipv6, NextHopId, Outcome, Prefix, Route};
 use crate::rib::Rib;
 use crate::simd::Simd;
@@ -565,4 +566,16 @@ fn slots_are_reused() {
     }
     let epoch = domain.advance();
     assert_eq!(domain.oldest(), epoch + 1);
+}
+
+#[test]
+fn the_last_epoch_stays() {
+    let domain = Domain::before_the_last();
+    let mut list = RetireList::default();
+    for removed in ["before the last epoch", "in it", "in it, later"] {
+        list.push(removed, 1);
+        list.seal(domain.advance());
+    }
+    assert_eq!(list.pop(domain.oldest()), Some("before the last epoch"));
+    assert_eq!(list.pop(domain.oldest()), None);
 }

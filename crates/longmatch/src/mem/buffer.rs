@@ -15,8 +15,7 @@ const HUGE_PAGE: usize = 2 << 20;
 ///
 /// # Safety
 /// As long as the owner lives, `bytes` returns the same bytes at the same place, and nothing writes
-/// them. Another process that shortens or changes a mapped file breaks this promise: files are
-/// replaced, never changed.
+/// them, not even another process. For a mapped file the caller who maps it promises this.
 pub(crate) unsafe trait Lender: Send + Sync {
     /// The memory.
     fn bytes(&self) -> &[u8];

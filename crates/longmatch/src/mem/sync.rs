@@ -2,4 +2,6 @@
 //! checker's atomics replace them.
 
 pub(crate) use alloc::sync::Arc;
-pub(crate) use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, fence};
+#[cfg(target_has_atomic = "64")]
+pub(crate) use core::sync::atomic::AtomicU64;
+pub(crate) use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, fence};

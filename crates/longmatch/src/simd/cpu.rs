@@ -183,8 +183,19 @@ pub(crate) struct Cpu {
 }
 
 impl Cpu {
-    /// Detects the CPU that this program runs on. Takes microseconds, in a virtual machine tens.
+    /// The CPU that this program runs on, detected once in a program with the standard library.
     pub fn detect() -> Self {
+        #[cfg(feature = "std")]
+        {
+            static HERE: std::sync::OnceLock<Cpu> = std::sync::OnceLock::new();
+            *HERE.get_or_init(Self::read)
+        }
+        #[cfg(not(feature = "std"))]
+        Self::read()
+    }
+
+    /// Detects the CPU. Takes microseconds, in a virtual machine tens.
+    fn read() -> Self {
         let (microarch, caches) = cpuid().unwrap_or((Microarch::Other, None));
         let caches = caches.or_else(Caches::of_sysfs).unwrap_or(Caches::CONSERVATIVE);
         Self { microarch, caches }

@@ -49,6 +49,12 @@ unsafe fn word_around(at: *const u8) -> u32 {
     u32::from_le(word) >> (8 * inside)
 }
 
+/// The bytes before the item of a lane, which may be of any number if the lane is not chosen.
+#[inline(always)]
+fn offset<const SCALE: i32>(lane: u32) -> usize {
+    (SCALE as usize).wrapping_mul(lane as usize)
+}
+
 /// The item of a lane; an item outside of the array for a lane that is not chosen.
 ///
 /// An item of the array would do, but for the writer of a live table, which may be writing just
@@ -211,7 +217,7 @@ unsafe impl Lanes for Portable {
         other: V,
     ) -> V {
         let read = each(lane, mask, |lane, mask| {
-            let at = chosen(mask, base.wrapping_add(SCALE as usize * lane as usize));
+            let at = chosen(mask, base.wrapping_add(offset::<SCALE>(lane)));
             match SCALE {
                 // SAFETY: the caller guarantees a readable code, `chosen` one for the other lanes.
                 1 => unsafe { AtomicU8::from_ptr(at.cast_mut()) }.load(Relaxed).into(),
@@ -245,7 +251,7 @@ unsafe impl Lanes for Portable {
         other: V,
     ) -> V {
         let read = each(lane, mask, |lane, mask| {
-            let at = chosen(mask, base.wrapping_add(SCALE as usize * lane as usize));
+            let at = chosen(mask, base.wrapping_add(offset::<SCALE>(lane)));
             // SAFETY: the caller guarantees 4 readable bytes from the item on, and an aligned
             // `base`; `chosen` guarantees both for the other lanes.
             unsafe { word_around(at) }
