@@ -209,6 +209,7 @@ fn routes(
     }
     let default = match &to {
         To::Store(_) if has_paths => RouteValue::OriginAs,
+        To::Sink(_) if has_paths && job.options.prefer_origin => RouteValue::OriginAs,
         _ => RouteValue::NextHop,
     };
     let value = job.options.value.unwrap_or(default);
