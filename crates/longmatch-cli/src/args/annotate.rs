@@ -114,7 +114,7 @@ pub struct AnnotateArgs {
     #[arg(long, value_name = "FILE", verbatim_doc_comment)]
     pub vrps: Vec<PathBuf>,
 
-    /// The column of the prefix data with the origin AS [default: origin_as or asn]
+    /// The column with the origin AS [default: origin_as or asn]
     #[arg(long, value_name = "COLUMN", requires = "vrps", add = columns())]
     pub origin: Option<String>,
 

@@ -462,7 +462,7 @@ mod tests {
     #[test]
     fn wider_variants_keep_the_options_of_a_spec() {
         let wider = |spec: &str| -> Vec<String> {
-            let spec: EngineSpec = spec.parse().unwrap();
+            let spec = crate::engine::testing::unread_spec(spec);
             spec.wider().iter().map(EngineSpec::to_string).collect()
         };
         assert_eq!(wider("dxr")[..2], ["dxr:xl", "dxr:hops=k"]);

@@ -60,9 +60,9 @@ impl FromStr for EngineSpec {
             spec if spec.options.is_empty() => {}
             spec if kind == EngineKind::Auto => drop(AutoGoal::of(spec)?),
             spec => {
-                if let (Err(ipv4), Err(_)) = (options_of::<Ipv4>(spec), options_of::<Ipv6>(spec)) {
-                    return Err(ipv4.into());
-                }
+                let families = [options_of::<Ipv4>(spec), options_of::<Ipv6>(spec)];
+                // An option of one family is enough; the error is that of the last.
+                families.into_iter().flatten().reduce(Result::or).unwrap_or(Ok(()))?;
             }
         }
         Ok(spec)
@@ -70,10 +70,11 @@ impl FromStr for EngineSpec {
 }
 
 /// Compiles a table without routes, which reads the options: milliseconds, where the direct table is
-/// large. Without the engine there is nothing to refuse.
-fn options_of<F: NamedEngines>(spec: &EngineSpec) -> Result<(), OptionError> {
+/// large. `None` where the family has no such engine, and so no options.
+fn options_of<F: NamedEngines>(spec: &EngineSpec) -> Option<Result<(), OptionError>> {
     match F::build_boxed(spec, &Rib::new()) {
-        Err(CompileError::Option(error)) => Err(error),
-        _ => Ok(()),
+        Err(CompileError::Option(error)) => Some(Err(error)),
+        Err(CompileError::Family { .. } | CompileError::NotCompiled { .. }) => None,
+        _ => Some(Ok(())),
     }
 }
