@@ -213,7 +213,7 @@ problems! {
         UnknownText = "not a known format of prefixes: expected lines like '192.0.2.0/24 next-hop', CSV or other text \
             with a column of prefixes, a list, address ranges, JSON or the output of a routing tool";
         /// A VRP is damaged; without it valid routes would not be.
-        Vrp(error: MaxLengthError) = "{error}";
+        Vrp(error: Box<MaxLengthError>) = "{error}";
         Asn { text: String } = "'{}' is not an AS number: expected AS64500 or 64500", text.escape_debug();
         MaxLength { text: String } = "'{}' is not a max length: expected a number of bits", text.escape_debug();
         VrpColumns = "these are no VRPs: expected JSON with the member 'roas', or CSV whose first row names the columns \
