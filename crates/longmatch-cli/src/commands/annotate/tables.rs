@@ -32,7 +32,7 @@ enum From {
     /// The longest matching prefix of all tables.
     Prefix,
     /// The state of the matched route of a table.
-    State { table: usize, origins: Origins },
+    State { table: usize, origins: Box<Origins> },
     /// Whether a prefix matches.
     Flag,
 }
@@ -271,7 +271,7 @@ fn nothing(args: &AnnotateArgs, style: Style, empty: &[u8], ty: ColumnType) -> V
 fn state(args: &AnnotateArgs, tables: &[FileTable]) -> Result<From, CliError> {
     let (table, column) = origins::column(args, tables)?;
     let origins = Origins::load(args, &tables[table], column)?;
-    Ok(From::State { table, origins })
+    Ok(From::State { table, origins: Box::new(origins) })
 }
 
 /// The columns named, or all, with the texts of their rows.
