@@ -38,8 +38,9 @@ impl Random {
 pub extern "C" fn wrong_answers(routes: u32) -> u32 {
     let mut random = Random(u64::from(routes) + 1);
     // Measured by a clock: an error, as there is none.
-    let timed = "auto:try=1ms".parse::<EngineSpec>().map(|spec| Table::<u32>::new().freeze(spec));
-    let timed = u32::from(!matches!(timed, Ok(Err(_))));
+    let spec = EngineSpec::from(EngineKind::Auto).option("try=1ms");
+    let timed = "auto:try=1ms".parse::<EngineSpec>().is_ok();
+    let timed = u32::from(timed || Table::<u32>::new().freeze(spec).is_ok());
     timed + of_family::<Ipv4>(&mut random, routes) + of_family::<Ipv6>(&mut random, routes)
 }
 
