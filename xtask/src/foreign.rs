@@ -1,7 +1,7 @@
 //! `cargo xtask foreign`: tests of the library on other architectures, compiled here and run in an emulator (qemu-user).
 //!
-//! One target is big-endian, which reveals code that depends on the byte order. None has vector kernels, so the
-//! portable code runs. `cargo xtask test` runs the tests of all engines, of key layouts and of tables that change;
+//! One target is big-endian, which reveals code that depends on the byte order; one has pointers of 32 bits, and programs
+//! that x86-64 runs without an emulator. None has vector kernels, so the portable code runs. `cargo xtask test` runs the tests of all engines, of key layouts and of tables that change;
 //! `cargo xtask foreign` and `cargo xtask prove` add the library's own tests. A step is skipped, with a list of the
 //! missing parts, if a target's standard library, its linker or the emulator is not installed.
 
@@ -17,8 +17,8 @@ struct Target {
     about: &'static str,
     /// The linker, in Debian's package `gcc-ARCH-linux-gnu`.
     linker: &'static str,
-    /// The emulator, in Debian's package `qemu-user`.
-    emulator: &'static str,
+    /// The emulator, in Debian's package `qemu-user`; `None` where this machine runs its programs.
+    emulator: Option<&'static str>,
     /// The features of the library, as an argument of cargo.
     features: &'static str,
     /// Whether the full form includes the library's own tests: compiling them takes longest.
@@ -34,12 +34,12 @@ pub enum Form {
     Full,
 }
 
-const TARGETS: [Target; 2] = [
+const TARGETS: [Target; 3] = [
     Target {
         triple: "s390x-unknown-linux-gnu",
         about: "big-endian",
         linker: "s390x-linux-gnu-gcc",
-        emulator: "qemu-s390x",
+        emulator: Some("qemu-s390x"),
         features: "--all-features",
         own_tests: true,
     },
@@ -47,11 +47,19 @@ const TARGETS: [Target; 2] = [
         triple: "aarch64-unknown-linux-gnu",
         about: "Arm, without default features",
         linker: "aarch64-linux-gnu-gcc",
-        emulator: "qemu-aarch64",
+        emulator: Some("qemu-aarch64"),
         // The only run with `no_std` in `cargo xtask test`; its effects do not depend on the machine. `prove` runs the
         // library's own tests without std on this machine, which has the same byte order.
         features: "--no-default-features",
         own_tests: false,
+    },
+    Target {
+        triple: "i686-unknown-linux-gnu",
+        about: "32 bits",
+        linker: "i686-linux-gnu-gcc",
+        emulator: if cfg!(target_arch = "x86_64") { None } else { Some("qemu-i386") },
+        features: "--all-features",
+        own_tests: true,
     },
 ];
 
@@ -105,7 +113,8 @@ impl Target {
         let has_std = runs("rustup target list --installed")
             .is_some_and(|list| list.lines().any(|line| line == self.triple));
         let has_linker = runs(&format!("{} --version", self.linker)).is_some();
-        let has_emulator = runs(&format!("{} --version", self.emulator)).is_some();
+        let emulator = self.emulator.unwrap_or_default();
+        let has_emulator = emulator.is_empty() || runs(&format!("{emulator} --version")).is_some();
         let all = [
             (has_std, format!("no standard library for it (`rustup target add {}`)", self.triple)),
             (
@@ -115,7 +124,7 @@ impl Target {
                     self.linker
                 ),
             ),
-            (has_emulator, format!("no {} (Debian: `apt-get install qemu-user`)", self.emulator)),
+            (has_emulator, format!("no {emulator} (Debian: `apt-get install qemu-user`)")),
         ];
         all.into_iter().filter(|(there, _)| !there).map(|(_, missing)| missing).collect()
     }
@@ -130,7 +139,8 @@ impl Target {
         let variable =
             |key| format!("CARGO_TARGET_{}_{key}", self.triple.replace('-', "_").to_uppercase());
         command.args(["--target", self.triple]);
-        command.env(variable("LINKER"), self.linker).env(variable("RUNNER"), self.emulator);
+        command.env(variable("LINKER"), self.linker);
+        command.envs(self.emulator.map(|emulator| (variable("RUNNER"), emulator)));
         // A static program needs no libraries of the other machine.
         command.env(variable("RUSTFLAGS"), "-Ctarget-feature=+crt-static");
         // These variables would override the line above.
@@ -154,7 +164,7 @@ mod tests {
 
     #[test]
     fn missing_programs_are_named() {
-        let [target, _] = &TARGETS;
+        let [target, ..] = &TARGETS;
         let all = |words: &str| Some(format!("{words}\n{}\n", target.triple));
         assert!(target.missing(all).is_empty());
         let without = |program: &'static str| {
@@ -163,7 +173,7 @@ mod tests {
         for (program, advice) in [
             ("rustup", "rustup target add s390x-unknown-linux-gnu"),
             (target.linker, "apt-get install gcc-s390x-linux-gnu"),
-            (target.emulator, "apt-get install qemu-user"),
+            ("qemu-s390x", "apt-get install qemu-user"),
         ] {
             let missing = target.missing(without(program));
             assert_eq!(missing.len(), 1, "{missing:?}");

@@ -8,6 +8,7 @@ use crate::api;
 use crate::columnar;
 use crate::dpdk;
 use crate::layers;
+use crate::packages;
 use crate::report::{Outcome, Report, Verdict};
 use crate::workspace::{FEATURES, cargo, root};
 
@@ -36,11 +37,18 @@ pub fn run() -> Outcome {
     each_engine_alone(&mut report);
     dpdk::lint(&mut report);
     columnar::lint(&mut report);
+    // What the documentation of a crate that depends on it has.
+    let words = "doc --package longmatch --no-deps";
+    report.command(
+        "documentation, default features",
+        cargo(words).env("RUSTDOCFLAGS", "-D warnings"),
+    );
     let words = format!("doc {FEATURES} --no-deps");
     report.command("documentation", cargo(&words).env("RUSTDOCFLAGS", "-D warnings"));
     if !report.has_failed() {
         api::steps(&mut report);
     }
+    packages::steps(&mut report);
     report.step("imports point down", || match layers::check(&root()) {
         Ok(verdict) => verdict,
         Err(error) => Verdict::Failed(error.to_string()),

@@ -17,6 +17,7 @@ mod large;
 mod layers;
 mod lint;
 mod mutants;
+mod packages;
 mod page;
 mod peers;
 mod pipes;
@@ -24,6 +25,7 @@ mod prove;
 mod python;
 mod report;
 mod sanitize;
+mod targets;
 mod test;
 mod workspace;
 
@@ -33,8 +35,8 @@ const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
 Commands:
-  lint           formatting, clippy, documentation, layers and file lengths, with warnings as errors
-  test           every test in its quick form, the no_std checks, the quick verification of all engines, page, asm,
+  lint           formatting, clippy, documentation, layers, file lengths and packages, with warnings as errors
+  test           every test in its quick form, the targets and the least compiler, the quick verification of all engines, page, asm,
                  sanitize, foreign --quick, python and python spark
   python         build the Python package into a virtual environment below target/python, and run its tests (fetches packages)
   python spark   test the recipe for Spark on a cluster of two workers on this machine (needs Java; fetches packages)

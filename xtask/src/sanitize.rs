@@ -12,7 +12,7 @@ use crate::report::{Outcome, Report, Verdict};
 use crate::workspace::root;
 
 /// Tests of the library that Miri runs in a minute: Miri is about a thousand times slower than a CPU.
-const FOR_MIRI: [&str; 7] = [
+const FOR_MIRI: [&str; 9] = [
     "mem::buffer::tests::words_are_published",
     "mem::retired",
     "live::tests::epochs_wait_for_online_readers",
@@ -20,6 +20,8 @@ const FOR_MIRI: [&str; 7] = [
     "live::tests::a_retired_table_outlives_the_writer",
     "live::tests::readers_see_only_versions",
     "rib::tests::model::long_sequences_agree_with_a_map",
+    "table::file::tests::a_file_that_changes_while_it_is_read",
+    "table::file::tests::text_that_is_not_utf_8_is_null",
 ];
 
 /// Runs both and returns whether they passed.
@@ -121,7 +123,7 @@ fn race() -> io::Result<Verdict> {
 
 /// The library's tests in Miri.
 fn interpret() -> Command {
-    let mut test = nightly("miri test --package longmatch --lib --");
+    let mut test = nightly("miri test --package longmatch --features file --lib --");
     test.args(FOR_MIRI).env("MIRIFLAGS", "-Zmiri-disable-isolation");
     test
 }

@@ -4,8 +4,6 @@
 //! Compiling the library's kernels takes longer than running all tests, so all steps share one build where possible:
 //! that of the tests. The steps that need another build run beside these.
 
-use std::process::Command;
-
 use crate::beside::Beside;
 use crate::columnar;
 use crate::cpu;
@@ -13,6 +11,7 @@ use crate::dpdk;
 use crate::page;
 use crate::peers;
 use crate::report::{Outcome, Report};
+use crate::targets;
 use crate::workspace::{cargo, cargo_test, longmatch_of_tests, root};
 
 /// The quick form of the verification: structures are checked on every address, answers are compared in every range.
@@ -43,7 +42,7 @@ pub fn run() -> Outcome {
         dpdk::test(&mut report);
         columnar::test(&mut report);
     }
-    check_without_std(&mut report);
+    targets::steps(&mut report);
     beside.finish(&mut report);
     // Repeated, because the first lines have scrolled away.
     println!();
@@ -72,58 +71,4 @@ pub fn run_engine(engine: &str) -> Outcome {
     let mut suite = cargo(suite);
     report.command(&format!("the suite, for {engine}"), suite.env("LONGMATCH_ENGINE", engine));
     Ok(report.finish())
-}
-
-/// Checks that the library compiles as `no_std`, for this machine and for each installed bare-metal target; generates
-/// no code.
-///
-/// On this machine the check misses a dependency that needs `std`; a target without `std` reveals it.
-fn check_without_std(report: &mut Report) {
-    let check = "check --package longmatch --no-default-features --features all-engines";
-    report.command("no_std, this machine", &mut cargo(check));
-    match bare_metal_targets() {
-        Ok(targets) if targets.is_empty() => report.skip(
-            "no_std, bare metal",
-            "no bare-metal target is installed (`rustup target add x86_64-unknown-none`)",
-        ),
-        Ok(targets) => {
-            for target in targets {
-                let name = format!("no_std, {target}");
-                report.command(&name, &mut cargo(&format!("{check} --target {target}")));
-            }
-        }
-        Err(why) => report.skip("no_std, bare metal", &why),
-    }
-}
-
-/// Returns the installed targets without an operating system, or why they cannot be listed.
-fn bare_metal_targets() -> Result<Vec<String>, String> {
-    let output = Command::new("rustup").args(["target", "list", "--installed"]).output().map_err(
-        |error| format!("rustup does not run ({error}), so the installed targets are unknown"),
-    )?;
-    if !output.status.success() {
-        return Err(format!("`rustup target list --installed` ended with {}", output.status));
-    }
-    let listing = String::from_utf8_lossy(&output.stdout);
-    Ok(listing.lines().filter(|target| is_bare_metal(target)).map(str::to_owned).collect())
-}
-
-/// Returns whether a target triple names no operating system, as in `x86_64-unknown-none` and `thumbv7em-none-eabihf`.
-fn is_bare_metal(target: &str) -> bool {
-    target.split('-').skip(1).any(|part| part == "none")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_bare_metal;
-
-    #[test]
-    fn bare_metal_targets_are_recognized() {
-        assert!(is_bare_metal("x86_64-unknown-none"));
-        assert!(is_bare_metal("thumbv7em-none-eabihf"));
-        assert!(is_bare_metal("riscv64gc-unknown-none-elf"));
-        assert!(!is_bare_metal("x86_64-unknown-linux-gnu"));
-        assert!(!is_bare_metal("wasm32-unknown-unknown"));
-        assert!(!is_bare_metal(""));
-    }
 }

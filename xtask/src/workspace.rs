@@ -49,7 +49,9 @@ pub const FEATURES: &str = "--workspace --features longmatch/file,longmatch/ipne
 /// test programs. Excludes the kernels of `cargo xtask asm`, which have no tests, and the Python package, which is
 /// tested by `cargo xtask python`.
 pub fn cargo_test(words: &str) -> Command {
-    cargo(&format!("test {FEATURES} --exclude xtask-kernels --exclude longmatch-python {words}"))
+    cargo(&format!(
+        "test {FEATURES} --exclude xtask-kernels --exclude xtask-wasm --exclude longmatch-python {words}"
+    ))
 }
 
 /// Returns cargo's build directory.

@@ -10,6 +10,7 @@ mod install;
 mod lookup;
 mod replay;
 mod report;
+mod rov;
 mod set;
 mod source;
 mod values;
@@ -39,6 +40,7 @@ pub use self::install::{CompletionsArgs, ManArgs};
 pub use self::lookup::LookupArgs;
 pub use self::replay::ReplayArgs;
 pub use self::report::{ReportArgs, ReportFormat};
+pub use self::rov::{RovArgs, RovState};
 pub use self::set::{
     AggregateArgs, ComplementArgs, CountArgs, Coverage, CoveredArgs, DiffArgs, DumpArgs, FormArg,
     FormArgs, ListArgs, MatrixArgs, OverlapsArgs, SetArgs, SetCommand, SetReadArgs, SplitArgs,
@@ -88,6 +90,13 @@ pub enum Command {
     /// Combine and compare lists of prefixes: aggregate, union, difference, diff, count
     #[command(after_help = help::SET)]
     Set(SetArgs),
+    /// Validate the origins of routes against the VRPs of the RPKI
+    #[command(
+        after_help = help::ROV,
+        mut_arg("value", |option| option.hide(true)),
+        mut_arg("duplicates", |option| option.hide(true))
+    )]
+    Rov(RovArgs),
     /// Print the completion script of a shell
     #[command(after_help = help::COMPLETIONS)]
     Completions(CompletionsArgs),

@@ -433,6 +433,28 @@ Examples:
 
 Exit codes: 0 done, 2 bad usage or input.";
 
+/// Text after the options of `longmatch rov`.
+pub const ROV: &str = "\
+Prints 'prefix<TAB>asn<TAB>state' for each route, in the order of the input (formats with columns:
+of the prefixes). The states are those of RFC 6811: 'valid'; 'invalid (asn)', if no VRP that covers
+the route has its origin; 'invalid (length)', if one has it, but the route is longer than its max
+length; 'not found', if no VRP covers the route. CSV and JSON have 'not-found', and the reason apart.
+
+A route whose AS path ends in a set has no origin: '-', in CSV nothing, in JSON null. It is invalid
+if a VRP covers it. So is a route with an empty path or one that ends in a confederation, as the AS
+of the router that wrote it is not in the file. VRPs of AS 0 match no route.
+
+The numbers of routes in each state are printed on standard error. Damaged VRPs are refused: without
+them valid routes would be invalid or not found.
+
+Examples:
+  longmatch rov --vrps vrps.json rib.mrt.bz2
+  longmatch rov --vrps vrps.csv --only invalid --json rib.mrt.bz2
+  echo 192.0.2.0/24 64500 | longmatch rov --vrps vrps.json --fail-on invalid
+  longmatch rov --vrps vrps.json --origin asn routes.csv
+
+Exit codes: 0 done, 1 a route is in the state of --fail-on, 2 bad usage or input.";
+
 /// Text after the options of `longmatch completions`.
 pub const COMPLETIONS: &str = "\
 The script completes commands, options, their values and the names of files. Write it to where the

@@ -30,8 +30,10 @@ pub fn open(
         return Err(CliError::new("--table does not accept '-': it maps a file into memory"));
     }
     let opened = match trust {
-        true => FileTable::open_trusted(path),
-        false => FileTable::open(path),
+        // SAFETY: the help and the guide of `--table` state that a file in use is only replaced.
+        true => unsafe { FileTable::map_trusted(path) },
+        // SAFETY: the same.
+        false => unsafe { FileTable::map(path) },
     };
     opened.map_err(|error| match error.kind() {
         FileErrorKind::NotLongmatch => CliError::input(

@@ -6,6 +6,7 @@ use std::io;
 use std::net::IpAddr;
 
 use longmatch::ParsePrefixError;
+use longmatch::rov::MaxLengthError;
 use longmatch::table::{ColumnError, ColumnType};
 
 use crate::codec::Codec;
@@ -25,6 +26,8 @@ pub enum Place {
     Line(u64),
     /// A byte of the decompressed stream, counted from 0.
     Byte(u64),
+    /// An element of the array `roas` of JSON, counted from 0.
+    Element(u64),
 }
 
 /// Error of reading an input.
@@ -209,6 +212,12 @@ problems! {
         /// The input is text.
         UnknownText = "not a known format of prefixes: expected lines like '192.0.2.0/24 next-hop', CSV or other text \
             with a column of prefixes, a list, address ranges, JSON or the output of a routing tool";
+        /// A VRP is damaged; without it valid routes would not be.
+        Vrp(error: Box<MaxLengthError>) = "{error}";
+        Asn { text: String } = "'{}' is not an AS number: expected AS64500 or 64500", text.escape_debug();
+        MaxLength { text: String } = "'{}' is not a max length: expected a number of bits", text.escape_debug();
+        VrpColumns = "these are no VRPs: expected JSON with the member 'roas', or CSV whose first row names the columns \
+            ASN, IP Prefix and Max Length";
         UnknownTrace = "neither a packet capture (pcap or pcapng) nor a list of addresses, one per line";
         OtherFormat { name: &'static str } = "this is {name}";
         /// The archive has no such member, or several that may be meant, or the member cannot be read.
@@ -356,6 +365,7 @@ impl fmt::Display for Place {
             Self::Whole => f.write_str("input"),
             Self::Line(number) => write!(f, "line {number}"),
             Self::Byte(offset) => write!(f, "byte {offset}"),
+            Self::Element(number) => write!(f, "roas[{number}]"),
         }
     }
 }

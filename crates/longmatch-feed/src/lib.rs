@@ -25,6 +25,7 @@
 //! - [`read_list_path`] and [`read_list`] read the set of addresses.
 //! - [`destinations`] and [`destinations_from`] read one [`Trace`] each; [`packets`] passes on the addresses
 //!   of a capture's packets, [`frames`] whole Ethernet frames.
+//! - [`read_vrps_path`] and [`read_vrps`] read the VRPs of the RPKI, for the validation of origins.
 //! - [`Options`] set the format or the columns where the recognition is wrong, and choose the peer, the leniency and
 //!   the [`Limits`]; start from their default.
 //! - The [`Report`] counts the rows and routes, the chosen peers and everything that was skipped.
@@ -132,6 +133,7 @@ mod source;
 mod stream;
 mod text;
 mod trace;
+mod vrps;
 
 pub use address_text::{parse_ip, parse_ipv4, parse_ipv6};
 pub use archive::archive_member;
@@ -158,3 +160,4 @@ pub use trace::{
     Frame, Packet, Trace, TraceFormat, TraceReport, destinations, destinations_from, frames,
     packets,
 };
+pub use vrps::{parse_asn, read_vrps, read_vrps_path};

@@ -45,6 +45,9 @@ pub struct Options {
     /// value is an error. Default: the next hop for a [`Sink`](crate::Sink) of routes; in prefix data the
     /// origin AS of MRT and `bgpdump -m`.
     pub value: Option<RouteValue>,
+    /// Whether the value of MRT and `bgpdump -m` is the origin AS by default for a sink of routes too; other routes have
+    /// their next hop.
+    pub prefer_origin: bool,
     /// The peer whose routes to load if the input has several peers. Default: the peer with the most
     /// routes, separately for each address family.
     pub peer: Option<PeerSelector>,

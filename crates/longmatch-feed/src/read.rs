@@ -209,22 +209,28 @@ fn routes(
     }
     let default = match &to {
         To::Store(_) if has_paths => RouteValue::OriginAs,
+        To::Sink(_) if has_paths && job.options.prefer_origin => RouteValue::OriginAs,
         _ => RouteValue::NextHop,
     };
     let value = job.options.value.unwrap_or(default);
     let mut names = data::routes::names(value);
     let joins = Joins::new(job.options, &mut names)?;
+    // Routes of a sink have their next hop where no value is asked for; asking for one can be an error.
+    let asked = match &to {
+        To::Sink(_) if default == RouteValue::NextHop => job.options.value,
+        _ => Some(value),
+    };
+    let options = Options { value: asked, ..job.options.clone() };
+    let job = Job { options: &options, chosen: job.chosen.clone(), ..*job };
     let end = match to {
         To::Sink(sink) => {
-            let mut sink = Filtered::new(sink, &names, joins, job.options)?;
-            pass(job, opened, &mut sink, report)
+            let mut sink = Filtered::new(sink, &names, joins, &options)?;
+            pass(&job, opened, &mut sink, report)
         }
         To::Store(store) => {
-            let options = Options { value: Some(value), ..job.options.clone() };
             let mut routes =
                 data::routes::Routes::new(store, &options, value, &names, joins.clone())?;
             let mut sink = Filtered::new(&mut routes, &names, joins, &options)?;
-            let job = Job { options: &options, chosen: job.chosen.clone(), ..*job };
             let end = pass(&job, opened, &mut sink, report);
             report.unjoined = routes.unjoined();
             end

@@ -36,10 +36,10 @@ impl Stream {
         let mut source = BufReader::with_capacity(64 << 10, raw);
         let head = source.fill_buf().map_err(Problem::Read)?;
         let codec = match magic(head) {
-            None if let Some(name) = other_encoding(head) => {
-                return Err(Problem::OtherFormat { name });
-            }
-            None => return Ok(Self { reader: Box::new(source), codec: None }),
+            None => match other_encoding(head) {
+                Some(name) => return Err(Problem::OtherFormat { name }),
+                None => return Ok(Self { reader: Box::new(source), codec: None }),
+            },
             Some(Magic::Known(codec)) => codec,
             Some(Magic::Unknown(name)) => return Err(Problem::UnknownCodec { name }),
         };

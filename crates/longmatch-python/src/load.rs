@@ -212,7 +212,8 @@ fn read(py: Python<'_>, inputs: &[Input], options: Options) -> PyResult<PrefixDa
 /// recognised from the content, also if it is compressed (gzip, bzip2, zstd, xz); of a zip or tar archive the only file of
 /// data is read, or ``"FILE:MEMBER"``: text with any columns (CSV, TSV, with
 /// or without a header), JSON, lists of prefixes, address ranges (start, end, ...), pyasn .dat, CAIDA pfx2as, sets of
-/// ipset and nft, MRT and other routing tables, MaxMind .mmdb, compiled tables (.lm).
+/// ipset and nft, MRT and other routing tables, MaxMind .mmdb, compiled tables (.lm). A compiled table alone, without options, is
+/// mapped as by ``open``: while the table is in use its file is only replaced, never written into.
 ///
 /// The options, all by name: ``format`` (``"auto"`` or a name of docs/formats.md, such as ``"csv"``), ``delimiter``, ``header``, ``prefix`` (name or number of the column of prefixes, or two for
 /// ranges), ``columns`` (names to keep, or a dict with new names), ``types`` (a dict of names to ``str``, ``int``,
@@ -290,6 +291,9 @@ pub fn compile(
 ///
 /// With ``trust=True`` the checksums are not verified, which is faster; a damaged file may then give wrong answers, but
 /// nothing outside of it is read. A table whose file is replaced stays as it is; ``table.reload()`` returns the new one.
+///
+/// The file is mapped into memory. To change it while it is open, rename another file to its name (``os.replace``), as
+/// ``compile`` and ``save`` do: a program that writes into it, as ``shutil.copy`` does, may crash all processes that have it open.
 #[pyfunction]
 #[pyo3(signature = (path, /, *, trust=false))]
 pub fn open(py: Python<'_>, path: PathBuf, trust: bool) -> PyResult<FrozenTable> {
@@ -297,7 +301,12 @@ pub fn open(py: Python<'_>, path: PathBuf, trust: bool) -> PyResult<FrozenTable>
 }
 
 fn open_file(py: Python<'_>, path: PathBuf, trust: bool) -> PyResult<FrozenTable> {
-    let open = || if trust { FileTable::open_trusted(&path) } else { FileTable::open(&path) };
+    let open = || match trust {
+        // SAFETY: the documentation of `open` and of `load` states that an open file is only replaced.
+        true => unsafe { FileTable::map_trusted(&path) },
+        // SAFETY: the same.
+        false => unsafe { FileTable::map(&path) },
+    };
     let table = py.detach(open).map_err(|error| file_error(&error))?;
     Ok(FrozenTable::of_file(table, path, trust))
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use longmatch::EngineSpec;
 use longmatch::simd::Level;
+use longmatch::{EngineKind, EngineSpec};
 use longmatch_bench::{BenchFamily, Mode, RunConfig, Traffic};
 use serde::{Deserialize, Deserializer, de::Error as _};
 
@@ -96,7 +96,8 @@ impl EngineUnderTest {
 
     /// Returns whether the engine has the family at all.
     pub fn exists_for<F: BenchFamily>(&self) -> bool {
-        self.spec.parse::<EngineSpec>().is_ok_and(|spec| F::has(spec.kind))
+        let name = self.spec.split(':').next().unwrap_or_default();
+        name.parse::<EngineKind>().is_ok_and(F::has)
     }
 
     /// Returns the settings of its lookups.

@@ -1,8 +1,7 @@
 //! Compiled tables as files that processes share.
 //!
-//! A file has the prefixes of both families, their rows of named columns, and the compiled engines.
-//! Opening maps it into memory: nothing is parsed or compiled, and all processes that have the same
-//! file open share its memory. `docs/format.md` in the repository describes every byte.
+//! A file has the prefixes of both families, their rows of named columns, and the compiled engines. So
+//! opening parses and compiles nothing. `docs/format.md` in the repository describes every byte.
 //!
 //! ```
 //! use longmatch::IpPrefix;
@@ -22,19 +21,33 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Reading and mapping
+//!
+//! | opened by | memory | checksums |
+//! |---|---|---|
+//! | [`FileTable::open`] | a copy of the file | verified |
+//! | [`FileTable::open_trusted`] | a copy of the file | skipped |
+//! | [`FileTable::map`], unsafe | the file's own, which all processes that map it share | verified |
+//! | [`FileTable::map_trusted`], unsafe | the file's own | skipped |
+//! | [`FileTable::from_bytes`] | a copy | verified |
+//! | [`FileTable::from_static`] | the program's own | skipped |
+//!
+//! A copy is independent of the file, and reading takes some milliseconds for a full table. A mapped
+//! file that is written into or shortened changes under the table: lookups then read outside of it,
+//! and the process crashes or answers with bytes of other memory. So mapping is unsafe, and its caller
+//! promises that files are only replaced.
+//!
 //! # Replacing a file
 //!
 //! [`FileSpec::write`] never changes a file: it writes another one and renames it. A process that has
-//! the old file open keeps it until it calls [`FileTable::reload`]. Replace files only so: a program
-//! that changes or shortens a file in place changes the memory of all processes that have it open,
-//! and they may crash.
+//! the old file open keeps it until it calls [`FileTable::reload`]. Other programs do the same by `mv`;
+//! `cp`, `rsync --inplace`, `curl -o` and `>` of a shell write into the file.
 //!
 //! # Damaged files
 //!
-//! [`FileTable::open`] verifies a checksum of every section and refuses a damaged file.
-//! [`FileTable::open_trusted`] skips this, which saves most of the time; so does
-//! [`FileTable::from_static`] for a table in the program. In no case a lookup reads outside of the
-//! file, whatever its bytes are.
+//! Where checksums are verified, a damaged file is refused. Where they are skipped, which saves most of
+//! the time, a damaged file may give wrong answers. In no case a lookup reads outside of the bytes that
+//! were opened, whatever they are, and a text that is not UTF-8 is read as null.
 
 pub use crate::table::file::{
     FileError, FileErrorKind, FileReport, FileRow, FileSpec, FileTable, NewFile,

@@ -31,6 +31,7 @@
 //! | the routes themselves: covers, subtrees, ranges, aggregation | [`Rib`] |
 //! | addresses without values: union, difference, fewest prefixes of lists | [`set`] |
 //! | a table that changes while threads look up | [`Table::live`], [`live`] |
+//! | many tables, such as VRFs, with mostly the same prefixes | [`table::TableSet`] |
 //! | a compiled table as a file that processes share | the module `file`, with the feature `file` |
 //!
 //! The same name means the same in every type: `get` an exact match, `get_lpm` the longest match with
@@ -123,18 +124,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # RPKI
+//!
+//! [`rov`] validates the origins of routes against the payloads of the RPKI (RFC 6811).
+//!
 //! # The engines
 //!
 //! | engine | structure | changes under readers |
 //! |---|---|---|
 //! | [`folio`](engine::folio) | a direct table, and pages of the grain that each needs; our own | patched |
-//! | [`poptrie`](engine::poptrie) | a 64-ary trie with population counts (2015) | patched |
-//! | [`dxr`](engine::dxr) | a direct table, and ranges for a binary search (2012, 2017) | patched |
-//! | [`dir24_8`](engine::dir24_8) | a table of 2^24 entries, and groups of 256 (1998) | patched |
-//! | [`tree_bitmap`](engine::tree_bitmap) | a multiway trie with bitmaps (2004) | patched |
-//! | [`spider`](engine::spider) | rows of 256 entries, for gather instructions (2020) | compiled again |
-//! | [`sail`](engine::sail) | arrays at 16, 24 and 32 bits, IPv4 only (2014) | compiled again |
-//! | [`radix`](engine::radix) | the binary trees that the papers compare with | compiled again |
+//! | [`poptrie`] | a 64-ary trie with population counts (2015) | patched |
+//! | [`dxr`] | a direct table, and ranges for a binary search (2012, 2017) | patched |
+//! | [`dir24_8`] | a table of 2^24 entries, and groups of 256 (1998) | patched |
+//! | [`tree_bitmap`] | a multiway trie with bitmaps (2004) | patched |
+//! | [`spider`] | rows of 256 entries, for gather instructions (2020) | compiled again |
+//! | [`sail`] | arrays at 16, 24 and 32 bits, IPv4 only (2014) | compiled again |
+//! | [`radix`] | the binary trees that the papers compare with | compiled again |
 //! | [`linear`](engine::linear) | every route: the oracle of the tests | compiled again |
 //!
 //! [`EngineKind::Auto`] is Folio, unless a memory limit refuses it; then the smallest engine that fits.
@@ -185,6 +190,8 @@
 //! | a table beyond a limit of an engine, an option that it lacks | [`CompileError`] | [`EngineSpec::wider`] lists variants with wider limits |
 //! | a change of a live table | [`UpdateError`] | the table answers as before |
 //!
+//! Every error has a stable number for bindings to other languages, an [`ErrorCode`].
+//!
 //! A table holds up to 500 million routes of a family; engines document their own limits. Lookups
 //! have no errors, never allocate, and panic only if the slice for the answers is shorter than the
 //! addresses.
@@ -192,7 +199,20 @@
 //! # Without the standard library
 //!
 //! Without the feature `std` the crate is `no_std` and needs `alloc`. Everything remains but
-//! `live::Batcher`, which has a thread of its own. CPU features are detected there too.
+//! `live::Batcher`, which has a thread of its own, and the trials of [`engine::auto`], which need a
+//! clock. CPU features are detected there too.
+//!
+//! | target | checks on each change |
+//! |---|---|
+//! | `x86_64-unknown-linux-gnu` | all tests, at every SIMD level of the CPU; the least compiler version |
+//! | `aarch64-unknown-linux-gnu`, `s390x-unknown-linux-gnu` | tests, emulated, without SIMD |
+//! | `i686-unknown-linux-gnu` | tests, without SIMD |
+//! | `wasm32-unknown-unknown` | every engine and a live table in Node.js; with `std` too, where threads, mapped files and trials are errors |
+//! | `x86_64-unknown-none`, `thumbv7em-none-eabihf`, `riscv32imac-unknown-none-elf` | builds without `std` |
+//!
+//! Where the CPU has no 64-bit atomics (the last two), a [live](crate::live) table reuses memory for
+//! its first four billion changes only; then commits are refused when the limit of retired memory is
+//! reached, and a new writer is needed.
 //!
 //! # Where the numbers come from
 //!
@@ -218,14 +238,35 @@
 //! ```toml
 //! longmatch = { version = "0.1", default-features = false, features = ["std", "poptrie"] }
 //! ```
-
+//!
+// The engines that are compiled in have a page of their own.
+#![cfg_attr(feature = "dir24-8", doc = "[`dir24_8`]: engine::dir24_8")]
+#![cfg_attr(feature = "dxr", doc = "[`dxr`]: engine::dxr")]
+#![cfg_attr(feature = "poptrie", doc = "[`poptrie`]: engine::poptrie")]
+#![cfg_attr(feature = "radix", doc = "[`radix`]: engine::radix")]
+#![cfg_attr(feature = "sail", doc = "[`sail`]: engine::sail")]
+#![cfg_attr(feature = "spider", doc = "[`spider`]: engine::spider")]
+#![cfg_attr(feature = "tree-bitmap", doc = "[`tree_bitmap`]: engine::tree_bitmap")]
+#![cfg_attr(not(feature = "dir24-8"), doc = "[`dir24_8`]: engine")]
+#![cfg_attr(not(feature = "dxr"), doc = "[`dxr`]: engine")]
+#![cfg_attr(not(feature = "poptrie"), doc = "[`poptrie`]: engine")]
+#![cfg_attr(not(feature = "radix"), doc = "[`radix`]: engine")]
+#![cfg_attr(not(feature = "sail"), doc = "[`sail`]: engine")]
+#![cfg_attr(not(feature = "spider"), doc = "[`spider`]: engine")]
+#![cfg_attr(not(feature = "tree-bitmap"), doc = "[`tree_bitmap`]: engine")]
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
-// Each of the tools that engines share is used by some engine, or by files: with all of them nothing may be unused.
-#![cfg_attr(not(all(feature = "all-engines", feature = "file")), allow(dead_code, unused_imports))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+// Each of the tools that engines share is used by some engine, by files, or by kernels for vectors, which only x86-64 has:
+// with all of them nothing may be unused.
+#![cfg_attr(
+    not(all(feature = "all-engines", feature = "file", target_arch = "x86_64")),
+    allow(dead_code, unused_imports)
+)]
 
 extern crate alloc;
 
 pub mod engine;
+mod error_code;
 mod fib;
 #[cfg(feature = "file")]
 pub mod file;
@@ -233,24 +274,26 @@ pub mod live;
 mod mem;
 mod net;
 mod rib;
+pub mod rov;
 pub mod set;
 pub mod simd;
 pub mod table;
 
 pub use engine::{
     CompileError, Corrupt, Engine, EngineKind, EngineSpec, EngineVisitor, Engines, KeyLayout, Keys,
-    Lookup, NamedEngines, OptionError, Structure, UnknownEngine,
+    Lookup, NamedEngines, OptionError, ParseSpecError, Structure, UnknownEngine,
 };
+pub use error_code::ErrorCode;
 pub use fib::{Fib, LiveFib};
 pub use live::UpdateError;
 pub use mem::{MemoryPart, MemoryUsage, parse_bytes};
 pub use net::{
     Bits, Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Outcome,
-    ParsePrefixError, Prefix, PrefixError, Route,
+    ParsePrefixError, Prefix, PrefixError, PrefixTextError, Route,
 };
-pub use rib::{Block, Coalesced, Cover, Iter, Range, Ranges, Rib, RibFull, Slots};
+pub use rib::{Block, Coalesced, Cover, DirectChildren, Iter, Range, Ranges, Rib, RibFull, Slots};
 pub use simd::Unsupported;
 pub use table::{
-    Addresses, Answers, FrozenTable, InsertError, OnlineTableReader, Refused, Table, TableGuard,
-    TableReader, TableSpec, TableView, TableWriter,
+    Addresses, Answers, FrozenTable, InsertError, OnlineTableReader, OwnedTableReader, Refused,
+    Table, TableGuard, TableReader, TableSpec, TableView, TableWriter,
 };

@@ -3,9 +3,12 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use longmatch::simd::Simd;
+use longmatch::table::{StridedKeys, TableSet};
 use longmatch::{
     Addresses, Answers, CompileError, EngineKind, EngineSpec, Engines, Family, FrozenTable,
     InsertError, IpPrefix, Ipv4, Ipv6, Keys, NextHopId, Prefix, Rib, Table, TableSpec, TableWriter,
@@ -107,9 +110,9 @@ fn verify<T: std::fmt::Debug + PartialEq>(table: &FrozenTable<T>) {
     levels::<T>(table, &ipv4, &ipv6);
 
     let addrs: Vec<Ipv4Addr> = ipv4.iter().map(|addr| Ipv4Addr::from(*addr)).collect();
-    let octets: Vec<[u8; 4]> = ipv4.iter().map(|addr| addr.to_be_bytes()).collect();
+    let octets4: Vec<[u8; 4]> = ipv4.iter().map(|addr| addr.to_be_bytes()).collect();
     batches_of(table, &addrs, |addrs| &ipv4[..addrs.len()]);
-    batches_of(table, &addrs, |addrs| &octets[..addrs.len()]);
+    batches_of(table, &addrs, |addrs| &octets4[..addrs.len()]);
     let addrs6: Vec<Ipv6Addr> = ipv6.iter().map(|addr| Ipv6Addr::from(*addr)).collect();
     let octets: Vec<[u8; 16]> = ipv6.iter().map(|addr| addr.to_be_bytes()).collect();
     let pairs: Vec<[u64; 2]> =
@@ -117,6 +120,20 @@ fn verify<T: std::fmt::Debug + PartialEq>(table: &FrozenTable<T>) {
     batches_of(table, &addrs6, |addrs| &ipv6[..addrs.len()]);
     batches_of(table, &addrs6, |addrs| &octets[..addrs.len()]);
     batches_of(table, &addrs6, |addrs| &pairs[..addrs.len()]);
+    let headers: Vec<u8> =
+        octets4.iter().flat_map(|octets| [&[7; 3][..], octets].concat()).collect();
+    let strided = |len| StridedKeys::<Ipv4>::new(&headers, 3, 7, len).unwrap();
+    batches_of(table, &addrs, |addrs| strided(addrs.len()));
+    let headers: Vec<u8> =
+        octets.iter().flat_map(|octets| [octets, &[7; 5][..]].concat()).collect();
+    let strided = |len| StridedKeys::<Ipv6>::new(&headers, 0, 21, len).unwrap();
+    batches_of(table, &addrs6, |addrs| strided(addrs.len()));
+    let len = headers.len();
+    for (offset, stride, count) in
+        [(len - 15, 0, 1), (len, 21, 1), (1, 21, len), (0, usize::MAX, 3)]
+    {
+        assert!(StridedKeys::<Ipv6>::new(&headers, offset, stride, count).is_none());
+    }
     // References of which a closure cannot return the slices it borrows.
     let mixed: Vec<IpAddr> = addrs
         .iter()
@@ -158,11 +175,16 @@ fn each_of_family<F: Family, T: std::fmt::Debug + PartialEq>(
     }
 }
 
-/// Verifies the ids at every level of the CPU.
+/// Verifies the ids at every level of the CPU. Those of values are also the table's.
 fn levels<T>(table: &FrozenTable<T>, ipv4: &[u32], ipv6: &[u128]) {
     let (mut right4, mut right6) = (vec![None; ipv4.len()], vec![None; ipv6.len()]);
-    table.lookup_ids(ipv4, &mut right4);
-    table.lookup_ids(Keys::<Ipv6>::host(ipv6), &mut right6);
+    if table.answers() == Answers::Values {
+        table.lookup_ids(ipv4, &mut right4);
+        table.lookup_ids(Keys::<Ipv6>::host(ipv6), &mut right6);
+    } else {
+        table.ipv4().lookup_each(Simd::best(), ipv4, &mut right4);
+        table.ipv6().lookup_each(Simd::best(), ipv6, &mut right6);
+    }
     for simd in common::levels() {
         let (mut out4, mut out6) = (vec![None; ipv4.len()], vec![None; ipv6.len()]);
         table.ipv4().lookup_batch_with(simd, ipv4, &mut out4);
@@ -418,5 +440,83 @@ fn many_routes_take_wider_variants() {
         let guard = reader.pin();
         let last = Ipv4Addr::from(0x0a00_0001 + ((count - 1) << 8));
         assert_eq!(guard.get_lpm(last).map(|(prefix, ())| prefix.len()), Some(24), "{engine}");
+    }
+}
+
+/// A route of a table, or of all tables.
+type SetRoute = (Option<u32>, IpPrefix);
+
+/// The value of the longest prefix of a table: its own and the shared routes, one by one.
+fn of_set(routes: &BTreeMap<SetRoute, u32>, table: u32, addr: IpAddr) -> Option<u32> {
+    let host = IpPrefix::host(addr).unmapped();
+    let in_table = routes
+        .iter()
+        .filter(|((own, prefix), _)| own.is_none_or(|own| own == table) && prefix.covers(host));
+    let longest = in_table.max_by_key(|((own, prefix), _)| (prefix.len(), own.is_some()));
+    longest.map(|(_, value)| *value)
+}
+
+/// Sets of tables after random changes answer as the routes do, one by one and in batches.
+#[test]
+fn sets_of_tables_answer_for_each_table() {
+    let mut state = 1_u64;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % below
+    };
+    for (round, spec) in specs().enumerate() {
+        let (mut set, mut routes) = (TableSet::<u32, u32>::new(), BTreeMap::new());
+        for step in 0..if common::quick() { 2 } else { 4 } {
+            for _ in 0..150 {
+                // Few bits, so that prefixes cover each other.
+                let bits = (random(8) << 29 | random(4) << 21 | random(4)) as u32;
+                let prefix: IpPrefix = match random(2) {
+                    0 => Prefix::<Ipv4>::from_bits_masked(bits, random(33) as u8).into(),
+                    _ => {
+                        let bits = u128::from(bits) << 96 | u128::from(random(3));
+                        Prefix::<Ipv6>::from_bits_masked(bits, random(129) as u8).into()
+                    }
+                };
+                let (table, value) = (random(6) as u32, random(9) as u32);
+                let table = (table > 0).then_some(table);
+                if random(3) == 0 {
+                    let removed = match table {
+                        Some(table) => set.remove(&table, prefix),
+                        None => set.remove_shared(prefix),
+                    };
+                    assert_eq!(removed.copied(), routes.remove(&(table, prefix)));
+                } else {
+                    let old = match table {
+                        Some(table) => set.insert(table, prefix, value),
+                        None => set.insert_shared(prefix, value),
+                    };
+                    assert_eq!(old.unwrap().copied(), routes.insert((table, prefix), value));
+                }
+            }
+            let frozen = set.freeze(spec.clone()).unwrap();
+            let ends = routes.keys().flat_map(|(_, prefix)| match prefix {
+                IpPrefix::V4(p) => [p.first(), p.last()].map(|a| IpAddr::from(Ipv4Addr::from(a))),
+                IpPrefix::V6(p) => [p.first(), p.last()].map(|a| IpAddr::from(Ipv6Addr::from(a))),
+            });
+            let addrs: Vec<_> = ends.chain([ip("::ffff:10.0.0.1"), ip("10.0.0.1")]).collect();
+            for table in 0..7 {
+                let id = frozen.table(&table);
+                let right: Vec<_> = addrs.iter().map(|a| of_set(&routes, table, *a)).collect();
+                let one = addrs.iter().map(|addr| frozen.lookup(id, *addr).copied());
+                assert!(one.eq(right.iter().copied()), "{spec:?} {round} {step} {table}");
+                let mut found = vec![None; addrs.len()];
+                frozen.lookup_batch(&vec![id; addrs.len()], &addrs, &mut found);
+                assert!(found.iter().map(|value| value.copied()).eq(right.iter().copied()));
+            }
+            set = frozen.thaw();
+        }
+        for (table, prefix) in routes.into_keys() {
+            let removed = match table {
+                Some(table) => set.remove(&table, prefix),
+                None => set.remove_shared(prefix),
+            };
+            assert!(removed.is_some());
+        }
+        assert!(set.is_empty());
     }
 }

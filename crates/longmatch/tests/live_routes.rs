@@ -2,12 +2,14 @@
 //! table had at some moment of the call. The full form is ignored by default; `cargo xtask prove`
 //! runs it.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use longmatch::table::{TableId, TableSet, TableSetReader};
 use longmatch::{
     Answers, EngineSpec, IpPrefix, NextHopId, Table, TableReader, TableSpec, TableWriter,
 };
@@ -245,6 +247,111 @@ fn routes_of_patched_tables_change_under_readers() {
 fn routes_of_swapped_tables_change_under_readers() {
     race("radix", QUICK, 10_000);
     race("linear", QUICK, 10_000);
+}
+
+/// The table, or none for all tables, and the number of the prefix of a route.
+type SetRoute = (Option<u32>, usize);
+
+/// The routes of a set by their versions: the longest of one table.
+fn of_set(routes: &BTreeMap<SetRoute, u64>, table: u32, addr: IpAddr) -> Option<(SetRoute, u64)> {
+    let host = IpPrefix::host(addr).unmapped();
+    let prefix = |i: usize| PREFIXES[i].parse::<IpPrefix>().unwrap();
+    let in_table = routes
+        .iter()
+        .filter(|((own, i), _)| own.is_none_or(|own| own == table) && prefix(*i).covers(host));
+    let longest = in_table.max_by_key(|((own, i), _)| (prefix(*i).len(), own.is_some()));
+    longest.map(|(route, version)| (*route, *version))
+}
+
+/// Looks up in all tables until it is over: each answer is a route of the table that covers the
+/// address.
+fn read_set(mut reader: TableSetReader<Box<(SetRoute, u64)>>, ids: &[TableId], over: &AtomicBool) {
+    let addrs = ADDRS.map(|addr| addr.parse::<IpAddr>().unwrap());
+    while !over.load(Relaxed) {
+        let guard = reader.pin();
+        for (table, id) in ids.iter().enumerate() {
+            let mut found = [None; ADDRS.len()];
+            guard.lookup_batch(&[*id; ADDRS.len()], &addrs, &mut found);
+            for (found, addr) in found.iter().zip(addrs) {
+                let Some(((own, i), _)) = found.map(|value| **value) else { continue };
+                assert!(own.is_none_or(|own| own as usize == table), "{own:?} for {table}");
+                let prefix: IpPrefix = PREFIXES[i].parse().unwrap();
+                assert!(prefix.covers(IpPrefix::host(addr).unmapped()), "{addr}: {prefix}");
+            }
+        }
+    }
+}
+
+/// Changes a set of tables under a reader. After each commit every table answers as its routes do.
+fn change_set(engine: &str, versions: u64) {
+    let mut state = versions;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % below
+    };
+    let addrs = ADDRS.map(|addr| addr.parse::<IpAddr>().unwrap());
+    let prefix = |i: usize| PREFIXES[i].parse::<IpPrefix>().unwrap();
+    let (mut set, mut routes) = (TableSet::new(), BTreeMap::new());
+    for i in 0..12 {
+        let own = (i % 3 != 0).then_some(i as u32 % 5);
+        // Shared routes with the same value have one node: let some name the prefix that covers them.
+        let named = if own.is_none() && i < 9 { 0 } else { i };
+        let value = Box::new(((own, named), 0));
+        match own {
+            Some(table) => set.insert(table, prefix(i), value).map(drop).unwrap(),
+            None => set.insert_shared(prefix(i), value).map(drop).unwrap(),
+        }
+        routes.insert((own, i), 0);
+    }
+    let mut writer = set.live(engine.parse::<EngineSpec>().unwrap()).unwrap();
+    let (reader, mut own_reader) = (writer.reader(), writer.reader());
+    let ids: Vec<TableId> = (0..5).map(|table| writer.table(&table)).collect();
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _over = EndOnPanic(&over);
+            read_set(reader, &ids, &over);
+        });
+        let _over = EndOnPanic(&over);
+        for version in 1..=versions {
+            // In the end nothing but removals.
+            let kinds = if version + 200 > versions { 1 } else { 3 };
+            for _ in 0..=random(6) {
+                let (own, i) = (random(6) as u32, random(PREFIXES.len() as u64) as usize);
+                let own = (own < 5).then_some(own);
+                let value = (random(kinds) > 0).then(|| Box::new(((own, i), version)));
+                match value {
+                    Some(_) => drop(routes.insert((own, i), version)),
+                    None => drop(routes.remove(&(own, i))),
+                }
+                match (own, value) {
+                    (Some(own), Some(it)) => drop(writer.insert(own, prefix(i), it).unwrap()),
+                    (None, Some(it)) => writer.insert_shared(prefix(i), it).unwrap(),
+                    (Some(own), None) => writer.remove(&own, prefix(i)),
+                    (None, None) => writer.remove_shared(prefix(i)),
+                }
+            }
+            writer.commit().unwrap();
+            let guard = own_reader.pin();
+            for (table, addr) in (0..6).flat_map(|table| addrs.map(|addr| (table, addr))) {
+                let found = guard.lookup(writer.table(&table), addr).map(|value| **value);
+                let [found, right] = [found, of_set(&routes, table, addr)]
+                    .map(|it| it.map(|(route, version)| ((version > 0).then_some(route), version)));
+                assert_eq!(found, right, "{engine} {version} {table}");
+            }
+        }
+        over.store(true, Relaxed);
+    });
+    drop(writer);
+    let left = own_reader.pin().lookup(TableId::SHARED, addrs[0]).map(|value| **value);
+    assert_eq!(left, of_set(&routes, 9, addrs[0]));
+}
+
+#[test]
+fn sets_of_tables_change_under_readers() {
+    change_set("folio", QUICK as u64 / 2);
+    change_set("poptrie:s=16", QUICK as u64 / 2);
+    change_set("radix", QUICK as u64 / 2);
 }
 
 #[test]

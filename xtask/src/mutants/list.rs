@@ -111,15 +111,15 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "no fence after an epoch",
         file: RECLAIM,
-        find: "self.epoch.store(ended + 1, Release);\n        fence(SeqCst);",
-        replace: "self.epoch.store(ended + 1, Release);",
+        find: "self.epoch.store(next, Release);\n        fence(SeqCst);",
+        replace: "self.epoch.store(next, Release);",
         tests: Loom,
     },
     Mutant {
         name: "an epoch is published relaxed",
         file: RECLAIM,
-        find: "self.epoch.store(ended + 1, Release);",
-        replace: "self.epoch.store(ended + 1, Relaxed);",
+        find: "self.epoch.store(next, Release);",
+        replace: "self.epoch.store(next, Relaxed);",
         tests: Loom,
     },
     Mutant {

@@ -34,7 +34,9 @@ pub struct AnnotateArgs {
 
     /// Compiled tables, made by 'longmatch compile'; may be repeated
     ///
-    /// They come after the files of --routes. A table alone needs no loading: it is mapped.
+    /// They come after the files of --routes. A table alone needs no loading: it is mapped. To
+    /// change it while it is used, rename another file to its name, as 'longmatch compile' does;
+    /// a program that writes into it, such as cp, may crash its users.
     #[arg(long = "table", value_name = "FILE", verbatim_doc_comment)]
     pub tables: Vec<PathBuf>,
 
@@ -105,13 +107,28 @@ pub struct AnnotateArgs {
     #[arg(long, value_name = "NAME")]
     pub flag: Option<String>,
 
+    /// Add the state of the matched route by these VRPs; may be repeated
+    ///
+    /// The state is 'valid', 'invalid (asn)', 'invalid (length)' or 'not found', of the matched
+    /// prefix with the origin in the column --origin. See 'longmatch rov --help'.
+    #[arg(long, value_name = "FILE", verbatim_doc_comment)]
+    pub vrps: Vec<PathBuf>,
+
+    /// The column with the origin AS [default: origin_as or asn]
+    #[arg(long, value_name = "COLUMN", requires = "vrps", add = columns())]
+    pub origin: Option<String>,
+
+    /// The name of the added state
+    #[arg(long, value_name = "NAME", requires = "vrps", default_value = "rov")]
+    pub rov_as: String,
+
     /// Add VALUE in place of an empty cell (in JSON of null)
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub default: Option<String>,
 
     /// Print only lines with an address that matches
     ///
-    /// Columns are added only with --add, --as, --prefix-as or --flag.
+    /// Columns are added only with --add, --as, --prefix-as, --vrps or --flag.
     #[arg(long = "match", conflicts_with = "no_match")]
     pub matching: bool,
 
@@ -211,13 +228,13 @@ impl AnnotateArgs {
 
     /// Returns whether anything is added to lines.
     pub fn adds(&self) -> bool {
-        let some = self.prefix_as.is_some() || self.flag.is_some();
+        let some = self.prefix_as.is_some() || self.flag.is_some() || !self.vrps.is_empty();
         !self.filters() || some || !self.add.is_empty() || !self.names.is_empty()
     }
 
     /// Returns whether the tables are files that can be read again.
     pub fn can_reload(&self) -> bool {
-        let mut tables = self.routes.iter().chain(&self.tables).peekable();
+        let mut tables = self.routes.iter().chain(&self.tables).chain(&self.vrps).peekable();
         tables.peek().is_some()
             && tables.all(|path| file(path).is_file())
             && self.read.joined().all(|path| file(path).is_file())

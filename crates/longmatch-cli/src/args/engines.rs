@@ -122,7 +122,7 @@ pub enum EngineChoice {
 }
 
 impl FromStr for EngineChoice {
-    type Err = longmatch::UnknownEngine;
+    type Err = longmatch::ParseSpecError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
@@ -138,7 +138,8 @@ mod tests {
     use super::*;
 
     fn specs(list: &str) -> Result<Vec<String>, CliError> {
-        let engines = list.split_terminator(',').map(|spec| spec.parse().unwrap()).collect();
+        let engines: Result<_, _> = list.split_terminator(',').map(str::parse).collect();
+        let engines = engines.map_err(|error| CliError::input("--engine", error))?;
         let specs = EngineArgs { engines, memory: None }.specs::<Ipv4>()?;
         Ok(specs.iter().map(EngineSpec::to_string).collect())
     }

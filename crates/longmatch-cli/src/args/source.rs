@@ -31,7 +31,9 @@ pub struct SourceArgs {
 
     /// Use this compiled table, which 'longmatch compile' has written
     ///
-    /// The file is mapped, not read: it is ready at once, and processes share its memory.
+    /// The file is mapped, not read: it is ready at once, and processes share its memory. To
+    /// change it while it is used, rename another file to its name, as 'longmatch compile' does;
+    /// a program that writes into it, such as cp, may crash its users.
     #[arg(long, value_name = "FILE", conflicts_with = "files", verbatim_doc_comment)]
     pub table: Option<PathBuf>,
 

@@ -11,6 +11,7 @@ pub mod lookup;
 pub mod man;
 pub mod replay;
 pub mod report;
+pub mod rov;
 pub mod set;
 pub mod stat;
 pub mod verify;
@@ -35,6 +36,7 @@ pub fn run(command: Option<Command>) -> Outcome {
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Forward(args)) => forward::run(&args),
         Some(Command::Set(args)) => set::run(&args),
+        Some(Command::Rov(args)) => rov::run(&args),
         Some(Command::Completions(args)) => completions::run(&args),
         Some(Command::Man(args)) => man::run(&args),
         Some(Command::Licences) => licences::run(),

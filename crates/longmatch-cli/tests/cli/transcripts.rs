@@ -21,7 +21,7 @@ macro_rules! pages {
 
 pages! {
     annotate_csv, annotate_json, annotate_text, archives, auto, compile, compile_engines, default_table, install, limits,
-    limits_rows, load, lookup, lookup_columns, lookup_prefix, measure, output_files, replay, report, report_counted, set,
+    limits_rows, load, lookup, lookup_columns, lookup_prefix, measure, output_files, replay, report, report_counted, rov, set,
     set_covered, set_diff, set_dump, set_forms, stat, traffic, usage,
     #[cfg(target_os = "linux")] full_disk, #[cfg(target_os = "linux")] forward,
     #[cfg(not(feature = "columnar"))] without_columnar, #[cfg(not(feature = "dpdk"))] without_dpdk,

@@ -28,6 +28,7 @@ pub(super) fn content(
 ) -> Result<String, String> {
     match name.split(' ').collect::<Vec<_>>()[..] {
         ["headline"] => headline::content(published, machine, up),
+        ["libraries"] => headline::libraries(machine, up),
         ["provenance"] => provenance(machine, up),
         ["figure", id] => figure(machine, id, None),
         ["figure", id, metric] => figure(machine, id, Some(metric)),

@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 
-use longmatch::EngineSpec;
+use longmatch::EngineKind;
 
 use crate::page::{Notes, count, picture as draw, rows, short};
 use crate::record::Value;
@@ -18,6 +18,11 @@ pub(super) const TRAFFIC: [&str; 3] = ["random", "routed", "zipf"];
 const PEERS: &str = "peers";
 /// The run of lookups that wait for the answer before: their rate is the inverse of a latency.
 const DEPENDENT: &str = "dependent";
+
+/// Libraries of others that map prefixes to values.
+const LIBRARIES: [&str; 4] = ["prefix-trie", "ip_network_table", "ts_bart", "bart"];
+/// The run of lookups one after the other, as in the records of [`PEERS`].
+const ONE_BY_ONE: &str = "one by one";
 
 /// The values of a figure about one table.
 #[derive(Clone, Copy)]
@@ -194,8 +199,9 @@ fn peers(machine: &Machine) -> String {
         let own = machine.figure(PEERS).filter(|it| it.family == family && it.metric == "rate");
         for (run, own) in grouped(own, |it| it.run.as_str()) {
             let table = &own[0].table;
+            // Records may have options that the engine has no more.
             let (ours, others): (Vec<&Value>, Vec<&Value>) =
-                own.into_iter().partition(|it| it.engine.parse::<EngineSpec>().is_ok());
+                own.into_iter().partition(|it| base_of(&it.engine).parse::<EngineKind>().is_ok());
             let rates = others.iter().filter_map(|it| Some((it.value?, &it.engine)));
             let best = rates.max_by(|a, b| a.0.total_cmp(&b.0));
             let folio = ours.iter().find(|it| base_of(&it.engine) == "folio");
@@ -215,6 +221,40 @@ fn peers(machine: &Machine) -> String {
         return machine.why_absent(PEERS) + "\n";
     }
     rows("lookups | the best of others | Mlps | `folio`, Mlps | ratio", lines)
+}
+
+/// States how many times as fast as the fastest library Folio is, and tabulates the libraries.
+///
+/// # Errors
+/// If the records lack a rate.
+pub(super) fn libraries(machine: &Machine, up: &str) -> Result<String, String> {
+    let rate = |family: &str, engine: &str| {
+        let mut own = machine.figure(PEERS).filter(|it| it.family == family && it.metric == "rate");
+        let own = own.find(|it| it.run == ONE_BY_ONE && base_of(&it.engine) == engine);
+        let value = own.and_then(|it| it.value);
+        value.ok_or_else(|| format!("no {family} rate of `{engine}`, {ONE_BY_ONE}, in `{PEERS}`"))
+    };
+    let mut lines = Vec::new();
+    for engine in ["folio"].into_iter().chain(LIBRARIES) {
+        let rates = FAMILIES.map(|family| rate(family, engine));
+        let cells: Result<Vec<_>, _> = rates.into_iter().map(|rate| rate.map(short)).collect();
+        lines.push([vec![code(engine)], cells?].concat());
+    }
+    let mut times = Vec::new();
+    for family in FAMILIES {
+        let others: Result<Vec<_>, _> = LIBRARIES.iter().map(|it| rate(family, it)).collect();
+        let best = others?.into_iter().fold(0.0, f64::max);
+        times.push(format!("{} ({})", short(rate(family, "folio")? / best), family_name(family)));
+    }
+    let heads = format!("library | {}", FAMILIES.map(family_name).join(" | "));
+    Ok(format!(
+        "On full Internet tables the default engine looks up **{} times** as many routed addresses a second as the fastest \
+         of these libraries. Million lookups a second, one by one. {}\n\n{}\n[Other modes, engines and implementations]\
+         ({up}docs/engines.md#other-implementations).\n",
+        times.join(" and "),
+        circumstances(machine.run_of(PEERS))?,
+        rows(&heads, lines)
+    ))
 }
 
 /// States why no implementation of others has a rate. Behind the first colon of the reason stands advice.

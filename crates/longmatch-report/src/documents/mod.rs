@@ -32,8 +32,9 @@ const TABLES: &str = "docs/tables.md";
 /// The README's picture.
 const PICTURE: &str = "docs/pictures/engines.svg";
 /// The blocks that each document must have.
-const DOCUMENTS: [(&str, &[&str]); 6] = [
+const DOCUMENTS: [(&str, &[&str]); 7] = [
     ("README.md", &["headline"]),
+    ("crates/longmatch/README.md", &["libraries"]),
     (
         "docs/engines.md",
         &[

@@ -46,7 +46,7 @@ impl From<super::radix::Config> for EngineSpec {
     /// use longmatch::engine::radix;
     /// let spec = EngineSpec::from(radix::Config { path_compressed: true });
     /// assert_eq!(spec, "radix:path-compressed".parse()?);
-    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// # Ok::<(), longmatch::ParseSpecError>(())
     /// ```
     fn from(config: super::radix::Config) -> Self {
         Spec::new(EngineKind::Radix).flag("path-compressed", config.path_compressed).0
@@ -80,7 +80,7 @@ impl From<super::dxr::Config> for EngineSpec {
     /// use longmatch::engine::dxr;
     /// let spec = EngineSpec::from(dxr::Config { d: 16, hops_k: true, ..Default::default() });
     /// assert_eq!(spec, "dxr:d=16:hops=k".parse()?);
-    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// # Ok::<(), longmatch::ParseSpecError>(())
     /// ```
     fn from(config: super::dxr::Config) -> Self {
         let default = super::dxr::Config::default();
@@ -97,7 +97,7 @@ impl From<super::folio::v4::Config> for EngineSpec {
     /// use longmatch::engine::folio::v4::Config;
     /// let spec = EngineSpec::from(Config { root_bits: Some(16), ..Default::default() });
     /// assert_eq!(spec, "folio:s=16".parse()?);
-    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// # Ok::<(), longmatch::ParseSpecError>(())
     /// ```
     fn from(config: super::folio::v4::Config) -> Self {
         let spec = Spec::new(EngineKind::Folio);
@@ -112,7 +112,7 @@ impl From<super::folio::v6::Config> for EngineSpec {
     /// use longmatch::engine::folio::v6::Config;
     /// let spec = EngineSpec::from(Config { codes: Some("16"), ..Default::default() });
     /// assert_eq!(spec, "folio:codes=16".parse()?);
-    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// # Ok::<(), longmatch::ParseSpecError>(())
     /// ```
     fn from(config: super::folio::v6::Config) -> Self {
         let spec = config.codes.into_iter();
@@ -129,7 +129,7 @@ impl From<super::sail::Config> for EngineSpec {
     /// use longmatch::engine::{Batch, sail};
     /// let spec = EngineSpec::from(sail::Config { batch: Batch::Each });
     /// assert_eq!(spec, "sail:batch=each".parse()?);
-    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// # Ok::<(), longmatch::ParseSpecError>(())
     /// ```
     fn from(config: super::sail::Config) -> Self {
         Spec::new(EngineKind::Sail).batch(config.batch).0
@@ -145,7 +145,7 @@ impl From<super::spider::Config> for EngineSpec {
     /// use longmatch::engine::spider::{Config, Kernel};
     /// let spec = EngineSpec::from(Config { kernel: Some(Kernel::Lanes(16)) });
     /// assert_eq!(spec, "spider:lanes=16".parse()?);
-    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// # Ok::<(), longmatch::ParseSpecError>(())
     /// ```
     fn from(config: super::spider::Config) -> Self {
         Spec::new(EngineKind::Spider).option(config.kernel.map(super::spider::Kernel::name)).0
@@ -159,7 +159,7 @@ impl From<super::dir24_8::Config> for EngineSpec {
     /// use longmatch::engine::dir24_8;
     /// let spec = EngineSpec::from(dir24_8::Config { entry: Some(32) });
     /// assert_eq!(spec, "dir24_8:entry=32".parse()?);
-    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// # Ok::<(), longmatch::ParseSpecError>(())
     /// ```
     fn from(config: super::dir24_8::Config) -> Self {
         let spec = Spec::new(EngineKind::Dir24_8);
@@ -174,7 +174,7 @@ impl From<super::tree_bitmap::Config> for EngineSpec {
     /// use longmatch::engine::tree_bitmap;
     /// let spec = EngineSpec::from(tree_bitmap::Config { stride: 4, ..Default::default() });
     /// assert_eq!(spec, "tree_bitmap:stride=4".parse()?);
-    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// # Ok::<(), longmatch::ParseSpecError>(())
     /// ```
     fn from(config: super::tree_bitmap::Config) -> Self {
         let spec = Spec::new(EngineKind::TreeBitmap).number("stride", config.stride, 6);
@@ -189,7 +189,7 @@ impl From<AutoGoal> for EngineSpec {
     /// let trial = Trial { usage: Usage::One, ..Trial::default() };
     /// let spec = EngineSpec::from(AutoGoal { memory: None, trial: Some(trial) });
     /// assert_eq!(spec, "auto:try=50ms:use=one".parse()?);
-    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// # Ok::<(), longmatch::ParseSpecError>(())
     /// ```
     fn from(goal: AutoGoal) -> Self {
         let spec = Spec::new(EngineKind::Auto);

@@ -48,6 +48,7 @@ pub mod radix;
 mod registry;
 #[cfg(feature = "sail")]
 pub mod sail;
+mod spec_text;
 #[cfg(feature = "spider")]
 pub mod spider;
 #[cfg(test)]
@@ -65,6 +66,7 @@ pub use kit::{
 pub(crate) use kit::{Patch, WriteSide};
 
 pub use registry::{EngineKind, EngineSpec, NamedEngines, UnknownEngine};
+pub use spec_text::ParseSpecError;
 
 use alloc::sync::Arc;
 

@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 
-use super::{Checked, Engines};
+use super::{Checked, EngineKind, EngineSpec, Engines};
 use crate::engine::kit::CompileError;
 use crate::net::{Bits, Family, Ipv4, Ipv6, NextHopId, Prefix, Route};
 use crate::rib::Rib;
@@ -15,6 +15,14 @@ use crate::simd::Simd;
 
 pub(crate) fn hop(n: u32) -> NextHopId {
     NextHopId::new(n).expect("a next hop other than 0")
+}
+
+/// A spec with options that the engine may lack, which parsing would refuse.
+pub(crate) fn unread_spec(text: &str) -> EngineSpec {
+    let (name, options) = text.split_once(':').unwrap_or((text, ""));
+    let spec = EngineSpec::from(name.parse::<EngineKind>().expect("the name of an engine"));
+    let options = options.split(':').filter(|_| text.contains(':'));
+    options.fold(spec, |spec, option| spec.option(option))
 }
 
 pub(crate) fn prefix<F: Family>(text: &str) -> Prefix<F> {
@@ -49,7 +57,7 @@ pub(crate) fn built<F: Engines>(
     spec: &str,
     rib: &Rib<F>,
 ) -> Result<Arc<dyn Checked<F>>, CompileError> {
-    F::build_shared(&spec.parse().expect("the name of an engine"), rib)
+    F::build_shared(&unread_spec(spec), rib)
 }
 
 /// Returns the first and last address of each range of a RIB, and their answers.

@@ -5,7 +5,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::str::FromStr;
 
 use super::prefix::split;
-use crate::net::{Family, Ipv4, Ipv6, ParsePrefixError, Prefix, PrefixError};
+use crate::net::{Family, Ipv4, Ipv6, ParsePrefixError, Prefix, PrefixError, PrefixTextError};
 
 /// A prefix of either family.
 ///
@@ -265,6 +265,29 @@ impl IpPrefix {
         Ok(Self::masked(addr, len)?)
     }
 
+    /// Parses `address/length`, or an address alone, which means its host prefix.
+    ///
+    /// Lists of allowed and of blocked networks have both.
+    ///
+    /// ```
+    /// use longmatch::IpPrefix;
+    /// assert_eq!(IpPrefix::parse_or_host("192.0.2.77")?, "192.0.2.77/32".parse()?);
+    /// assert_eq!(IpPrefix::parse_or_host("2001:db8::/32")?, "2001:db8::/32".parse()?);
+    /// let refused = IpPrefix::parse_or_host("10.0.0.1/8").unwrap_err();
+    /// assert!(refused.to_string().starts_with("\"10.0.0.1/8\" is not a prefix: host bits"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`FromStr`], with the text.
+    pub fn parse_or_host(text: &str) -> Result<Self, PrefixTextError> {
+        if text.contains(':') {
+            Prefix::parse_or_host(text).map(Self::V6)
+        } else {
+            Prefix::parse_or_host(text).map(Self::V4)
+        }
+    }
+
     /// Converts a prefix inside `::ffff:0:0/96` to the IPv4 prefix that it maps.
     ///
     /// Returns any other prefix unchanged, and `::ffff:0:0/96` itself too: routing tables and lists of special
@@ -376,6 +399,45 @@ mod tests {
             assert!(text.parse::<IpPrefix>().is_err(), "{text:?}");
         }
         assert_eq!(IpPrefix::parse_masked("2001:db8::1/32").unwrap().to_string(), "2001:db8::/32");
+    }
+
+    #[test]
+    fn addresses_alone_are_host_prefixes() {
+        for (text, prefix) in [
+            ("192.0.2.77", "192.0.2.77/32"),
+            ("0.0.0.0", "0.0.0.0/32"),
+            ("::", "::/128"),
+            ("::ffff:10.0.0.1", "::ffff:10.0.0.1/128"),
+            ("10.0.0.0/8", "10.0.0.0/8"),
+            ("::/0", "::/0"),
+        ] {
+            assert_eq!(IpPrefix::parse_or_host(text), Ok(p(prefix)));
+        }
+        for text in
+            ["", "10", "10.0.0", "10.0.0.0/", "10.0.0.0/08", "10.0.0.1/8", "::1/129", "x/8", " ::"]
+        {
+            let refused = IpPrefix::parse_or_host(text).unwrap_err();
+            assert!(refused.to_string().starts_with(&alloc::format!("{text:?} is not a prefix")));
+            assert!(!text.contains('/') || text.parse::<IpPrefix>() == Err(refused.reason));
+        }
+    }
+
+    #[test]
+    fn constants_are_the_parsed_prefixes() {
+        const V4: Prefix<Ipv4> = Prefix::from_octets([10, 128, 0, 0], 9);
+        const V6: Prefix<Ipv6> = Prefix::from_segments([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1], 128);
+        assert_eq!([IpPrefix::from(V4), V6.into()], ["10.128.0.0/9", "2001:db8::1/128"].map(p));
+        assert_eq!(Prefix::from_octets([0; 4], 0), Prefix::DEFAULT);
+        for refused in [
+            (|| _ = Prefix::from_octets([10, 128, 0, 0], 8)) as fn(),
+            || _ = Prefix::from_octets([0; 4], 33),
+            || _ = Prefix::from_segments([1; 8], 127),
+            || _ = Prefix::from_segments([0; 8], 129),
+            || _ = Prefix::<Ipv4>::from_bits_masked(0, 33),
+            || _ = Prefix::<Ipv6>::from_bits_masked(0, 200),
+        ] {
+            assert!(std::panic::catch_unwind(refused).is_err());
+        }
     }
 
     #[test]

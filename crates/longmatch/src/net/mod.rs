@@ -17,5 +17,5 @@ pub(crate) use ip_prefix::{MAPPED_BITS, MAPPED_LEN};
 pub use next_hop::NextHopId;
 pub(crate) use next_hop::{answers_for, capacity_for};
 pub use next_hops::{NextHops, NextHopsFull};
-pub use prefix::{ParsePrefixError, Prefix, PrefixError};
+pub use prefix::{ParsePrefixError, Prefix, PrefixError, PrefixTextError};
 pub use route::{Change, Outcome, Route};

@@ -5,8 +5,9 @@ use core::num::NonZeroU32;
 
 /// The id of a next hop, as engines store it and lookups return it.
 ///
-/// Never zero, so that `Option<NextHopId>` is one `u32` in memory with 0 for "no route": a batch of
-/// answers is a plain array of `u32`.
+/// Never zero. It has the layout of [`NonZeroU32`], and `Option<NextHopId>` that of `u32` with 0 for
+/// `None`, which will not change: a batch of answers is an array of `u32`, in other languages too
+/// ([`NextHopId::slice_of_raw`], [`NextHopId::raw_slice`]).
 ///
 /// ```
 /// use longmatch::NextHopId;
@@ -59,6 +60,37 @@ impl NextHopId {
             Some(id) => id.get(),
             None => 0,
         }
+    }
+
+    /// Answers in the memory of numbers, 0 for `None`: the output of a batch of lookups.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Fib, Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(7).unwrap())?;
+    /// let mut numbers = [0_u32; 2];
+    /// let out = NextHopId::slice_of_raw(&mut numbers);
+    /// Fib::compile(&rib, EngineKind::Folio)?.lookup_batch(&[0x0a00_0001, 0], out);
+    /// assert_eq!(numbers, [7, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub const fn slice_of_raw(numbers: &mut [u32]) -> &mut [Option<Self>] {
+        let (first, len) = (numbers.as_mut_ptr().cast(), numbers.len());
+        // SAFETY: `Option<NextHopId>` has the layout of `u32`, and every number is one; the
+        // result borrows `numbers`.
+        unsafe { core::slice::from_raw_parts_mut(first, len) }
+    }
+
+    /// Answers as numbers, 0 for `None`, in the same memory.
+    ///
+    /// ```
+    /// use longmatch::NextHopId;
+    /// assert_eq!(NextHopId::raw_slice(&[NextHopId::new(7), None]), [7, 0]);
+    /// ```
+    pub const fn raw_slice(answers: &[Option<Self>]) -> &[u32] {
+        let (first, len) = (answers.as_ptr().cast(), answers.len());
+        // SAFETY: `Option<NextHopId>` has the layout of `u32`; the result borrows `answers`.
+        unsafe { core::slice::from_raw_parts(first, len) }
     }
 
     pub(super) fn index(self) -> usize {

@@ -1,5 +1,6 @@
 //! Prefixes: an address and a length, host bits always zero.
 
+use alloc::boxed::Box;
 use core::cmp::Ordering;
 use core::fmt;
 use core::net::{Ipv4Addr, Ipv6Addr};
@@ -67,7 +68,7 @@ impl<F: Family> Prefix<F> {
         if len > F::WIDTH {
             return Err(PrefixError::Length { len: len.into(), max: F::WIDTH });
         }
-        Ok(Self::from_bits_masked(F::bits(addr), len))
+        Ok(Self::truncated(F::bits(addr), len))
     }
 
     /// The prefix of one address, `/32` or `/128`.
@@ -90,10 +91,17 @@ impl<F: Family> Prefix<F> {
     /// ```
     ///
     /// # Panics
-    /// When `len` is greater than the family's width, in builds with debug assertions.
+    /// When `len` is greater than the family's width; [`Prefix::masked`] returns an error then.
     #[must_use]
     #[inline]
     pub fn from_bits_masked(bits: F::Bits, len: u8) -> Self {
+        assert!(len <= F::WIDTH, "prefix length {len} is greater than {}", F::WIDTH);
+        Self::truncated(bits, len)
+    }
+
+    /// The same for a length that is known to be at most the family's width.
+    #[inline(always)]
+    pub(crate) fn truncated(bits: F::Bits, len: u8) -> Self {
         Self { bits: bits & F::Bits::mask(len), len }
     }
 
@@ -107,7 +115,7 @@ impl<F: Family> Prefix<F> {
     /// ```
     #[must_use]
     #[inline]
-    pub fn bits(self) -> F::Bits {
+    pub const fn bits(self) -> F::Bits {
         self.bits
     }
 
@@ -122,7 +130,7 @@ impl<F: Family> Prefix<F> {
     #[must_use]
     #[inline]
     #[expect(clippy::len_without_is_empty, reason = "a prefix length, not a container's")]
-    pub fn len(self) -> u8 {
+    pub const fn len(self) -> u8 {
         self.len
     }
 
@@ -149,7 +157,7 @@ impl<F: Family> Prefix<F> {
     /// ```
     #[must_use]
     #[inline]
-    pub fn first(self) -> F::Bits {
+    pub const fn first(self) -> F::Bits {
         self.bits
     }
 
@@ -233,7 +241,7 @@ impl<F: Family> Prefix<F> {
     #[inline]
     pub fn common(self, other: Self) -> Self {
         let same = (self.bits ^ other.bits).leading_zeros();
-        Self::from_bits_masked(self.bits, same.min(self.len).min(other.len))
+        Self::truncated(self.bits, same.min(self.len).min(other.len))
     }
 
     /// The prefix one bit shorter, `None` for `/0`.
@@ -246,7 +254,7 @@ impl<F: Family> Prefix<F> {
     /// ```
     #[must_use]
     pub fn parent(self) -> Option<Self> {
-        self.len.checked_sub(1).map(|len| Self::from_bits_masked(self.bits, len))
+        self.len.checked_sub(1).map(|len| Self::truncated(self.bits, len))
     }
 
     /// The two prefixes one bit longer, the lower first; `None` for a host prefix.
@@ -267,6 +275,22 @@ impl<F: Family> Prefix<F> {
         Some([Self { bits: self.bits, len }, Self { bits: upper, len }])
     }
 
+    /// Parses `address/length`, or an address alone, which means its host prefix.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// assert_eq!(Prefix::<Ipv4>::parse_or_host("192.0.2.77")?, "192.0.2.77/32".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`FromStr`], with the text.
+    pub fn parse_or_host(text: &str) -> Result<Self, PrefixTextError> {
+        let host = || text.parse().map(Self::host).map_err(|_| ParsePrefixError::Address);
+        let parsed = if text.contains('/') { text.parse() } else { host() };
+        parsed.map_err(|reason| PrefixTextError { text: text.into(), reason })
+    }
+
     /// Parses `address/length` and clears the bits after the length.
     ///
     /// ```
@@ -282,6 +306,49 @@ impl<F: Family> Prefix<F> {
         let (addr, len) = split(text)?;
         let addr = addr.parse::<F::Addr>().map_err(|_| ParsePrefixError::Address)?;
         Ok(Self::masked(addr, len)?)
+    }
+}
+
+impl Prefix<Ipv4> {
+    /// A prefix as a constant.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Prefix};
+    /// const OFFICE: IpPrefix = IpPrefix::V4(Prefix::from_octets([10, 0, 0, 0], 8));
+    /// assert_eq!(OFFICE.to_string(), "10.0.0.0/8");
+    /// ```
+    ///
+    /// # Panics
+    /// When the length is greater than 32, or a bit after it is set; in a constant this is an error
+    /// of compilation. For input use [`Prefix::new`].
+    #[must_use]
+    pub const fn from_octets(octets: [u8; 4], len: u8) -> Self {
+        let bits = u32::from_be_bytes(octets);
+        assert!(len <= 32, "the prefix length is greater than 32");
+        assert!(bits.trailing_zeros() + len as u32 >= 32, "host bits are set after the length");
+        Self { bits, len }
+    }
+}
+
+impl Prefix<Ipv6> {
+    /// A prefix as a constant.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Prefix};
+    /// const DOCS: IpPrefix = IpPrefix::V6(Prefix::from_segments([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32));
+    /// assert_eq!(DOCS.to_string(), "2001:db8::/32");
+    /// ```
+    ///
+    /// # Panics
+    /// When the length is greater than 128, or a bit after it is set; in a constant this is an error
+    /// of compilation. For input use [`Prefix::new`].
+    #[must_use]
+    pub const fn from_segments(segments: [u16; 8], len: u8) -> Self {
+        let [a, b, c, d, e, f, g, h] = segments;
+        let bits = Ipv6Addr::new(a, b, c, d, e, f, g, h).to_bits();
+        assert!(len <= 128, "the prefix length is greater than 128");
+        assert!(bits.trailing_zeros() + len as u32 >= 128, "host bits are set after the length");
+        Self { bits, len }
     }
 }
 
@@ -406,6 +473,33 @@ pub enum ParsePrefixError {
     /// The address and the length do not make a prefix.
     Prefix(PrefixError),
 }
+
+/// The reason why a text is neither a prefix nor an address; from [`Prefix::parse_or_host`].
+///
+/// ```
+/// use longmatch::IpPrefix;
+/// let refused = IpPrefix::parse_or_host("10.0.0.0/33").unwrap_err();
+/// let text = "\"10.0.0.0/33\" is not a prefix: prefix length 33 is greater than 32";
+/// assert_eq!(refused.to_string(), text);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct PrefixTextError {
+    /// The text.
+    pub text: Box<str>,
+    /// What is wrong with it.
+    pub reason: ParsePrefixError,
+}
+
+impl fmt::Display for PrefixTextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { text, reason } = self;
+        let kind = if text.contains('/') { "a prefix" } else { "a prefix or an address" };
+        write!(f, "{text:?} is not {kind}: {reason}")
+    }
+}
+
+impl core::error::Error for PrefixTextError {}
 
 impl fmt::Display for ParsePrefixError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -19,7 +19,7 @@ enum Region {
 impl<F: Family> Rib<F> {
     /// Removes the routes that the Poptrie paper's aggregation makes redundant.
     ///
-    /// Every address keeps its next hop. O(routes).
+    /// Every address keeps its next hop, and the table its limit. O(routes).
     ///
     /// ```
     /// use longmatch::{Ipv4, NextHopId, Rib};
@@ -33,7 +33,8 @@ impl<F: Family> Rib<F> {
     /// ```
     #[must_use]
     pub fn aggregated(&self) -> Self {
-        let mut aggregation = Aggregation { trie: &self.trie, out: Self::new() };
+        let mut aggregation =
+            Aggregation { trie: &self.trie, out: Self::with_route_limit(self.limit) };
         if let Region::Uniform(Some(next_hop)) = aggregation.region(self.trie.top(), None) {
             aggregation.emit(Prefix::DEFAULT, next_hop);
         }

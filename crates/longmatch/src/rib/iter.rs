@@ -1,12 +1,13 @@
 //! The iterator over the routes of a RIB.
 
 use core::iter::FusedIterator;
+use core::ops::Bound::{self, Excluded, Included, Unbounded};
 
+use super::Rib;
 use super::trie::{Cursor, Position, Trie};
 use crate::net::{Family, Prefix, Route};
 
-/// Routes in order, from either end; from [`Rib::iter`](super::Rib::iter) and
-/// [`Rib::children`](super::Rib::children).
+/// Routes in order, from either end; from [`Rib::iter`], [`Rib::children`] and [`Rib::range`].
 ///
 /// ```
 /// use longmatch::{Ipv4, NextHopId, Rib};
@@ -25,9 +26,9 @@ use crate::net::{Family, Prefix, Route};
 pub struct Iter<'r, F: Family> {
     front: Cursor<'r, F>,
     back: Cursor<'r, F>,
-    /// The prefixes returned last at each end; the iteration ends where they would cross.
-    first: Option<Prefix<F>>,
-    last: Option<Prefix<F>>,
+    /// The routes left are between these: the bounds of a range, or the prefixes returned last.
+    first: Bound<Prefix<F>>,
+    last: Bound<Prefix<F>>,
     done: bool,
     /// Bounds of the number of routes left.
     least: usize,
@@ -44,7 +45,30 @@ impl<'r, F: Family> Iter<'r, F> {
     ) -> Self {
         let front = Cursor::new(trie, top);
         let back = front.clone();
-        Self { front, back, first: None, last: None, done: false, least, most }
+        Self { front, back, first: Unbounded, last: Unbounded, done: false, least, most }
+    }
+
+    /// The routes between two bounds. O(depth).
+    pub(super) fn between(
+        rib: &'r Rib<F>,
+        first: Bound<Prefix<F>>,
+        last: Bound<Prefix<F>>,
+    ) -> Self {
+        let mut iter = Self { first, last, least: 0, ..rib.iter() };
+        if let Included(start) | Excluded(start) = first {
+            iter.front.skip_before(start);
+        }
+        if let Included(end) | Excluded(end) = last {
+            iter.back.skip_after(end);
+        }
+        let has_route = |prefix: Prefix<F>| rib.get(prefix).is_some();
+        if matches!(first, Excluded(start) if has_route(start)) {
+            iter.front.next();
+        }
+        if matches!(last, Excluded(end) if has_route(end)) {
+            iter.back.next_back();
+        }
+        iter
     }
 
     /// Ends the iteration, or counts a route that is returned.
@@ -68,8 +92,12 @@ impl<F: Family> Iterator for Iter<'_, F> {
             return None;
         }
         let route = self.front.next();
-        let route = route.filter(|route| self.last.is_none_or(|last| route.prefix < last));
-        self.first = route.map(|route| route.prefix);
+        let route = route.filter(|route| match self.last {
+            Unbounded => true,
+            Included(last) => route.prefix <= last,
+            Excluded(last) => route.prefix < last,
+        });
+        self.first = route.map_or(self.first, |route| Excluded(route.prefix));
         self.finish(route)
     }
 
@@ -84,10 +112,50 @@ impl<F: Family> DoubleEndedIterator for Iter<'_, F> {
             return None;
         }
         let route = self.back.next_back();
-        let route = route.filter(|route| self.first.is_none_or(|first| route.prefix > first));
-        self.last = route.map(|route| route.prefix);
+        let route = route.filter(|route| match self.first {
+            Unbounded => true,
+            Included(first) => route.prefix >= first,
+            Excluded(first) => route.prefix > first,
+        });
+        self.last = route.map_or(self.last, |route| Excluded(route.prefix));
         self.finish(route)
     }
 }
 
 impl<F: Family> FusedIterator for Iter<'_, F> {}
+
+/// Routes in a prefix that no other in it covers, in order; from [`Rib::direct_children`].
+///
+/// ```
+/// use longmatch::{Ipv4, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+/// rib.insert("10.1.0.0/16".parse()?, NextHopId::new(2).unwrap())?;
+/// assert_eq!(rib.direct_children("0.0.0.0/0".parse()?).count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+#[derive(Clone)]
+pub struct DirectChildren<'r, F: Family>(Cursor<'r, F>);
+
+impl<'r, F: Family> DirectChildren<'r, F> {
+    /// The routes below a prefix, from the topmost position in it.
+    pub(super) fn new(trie: &'r Trie<F>, prefix: Prefix<F>, top: Option<Position<F>>) -> Self {
+        let own = top.filter(|top| top.prefix() == prefix && trie.next_hop_at(top).is_some());
+        let mut cursor = Cursor::new(trie, top);
+        if own.is_some() {
+            cursor.next();
+        }
+        Self(cursor)
+    }
+}
+
+impl<F: Family> Iterator for DirectChildren<'_, F> {
+    type Item = Route<F>;
+
+    fn next(&mut self) -> Option<Route<F>> {
+        self.0.next_uncovered()
+    }
+}
+
+impl<F: Family> FusedIterator for DirectChildren<'_, F> {}

@@ -12,13 +12,14 @@ mod iter;
 mod ranges;
 mod trie;
 
-pub use iter::Iter;
+pub use iter::{DirectChildren, Iter};
 pub use ranges::{Coalesced, Range, Ranges};
 pub(crate) use trie::MAX_ROUTES;
 pub use trie::{Block, Cover, Slots};
 
 use crate::net::{Change, Family, NextHopId, Outcome, Prefix, Route, answers_for};
 use core::fmt;
+use core::ops::RangeBounds;
 use trie::Trie;
 
 /// The routes of one family, in order.
@@ -236,6 +237,41 @@ impl<F: Family> Rib<F> {
         dispatch::get_lpm(&self.trie, F::bits(addr))
     }
 
+    /// The route with the longest prefix that covers all of a prefix, its own included.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+    /// rib.insert("10.1.0.0/16".parse()?, NextHopId::new(2).unwrap())?;
+    /// let route = rib.get_lpm_prefix("10.0.0.0/12".parse()?);
+    /// assert_eq!(route.map(|route| route.prefix), Some("10.0.0.0/8".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn get_lpm_prefix(&self, prefix: Prefix<F>) -> Option<Route<F>> {
+        let (above, top) = self.trie.around(&self.trie.top(), prefix);
+        let own = top.filter(|top| top.prefix() == prefix);
+        let own = own.and_then(|top| self.trie.next_hop_at(&top));
+        own.map(|next_hop| Route { prefix, next_hop }).or(above)
+    }
+
+    /// The route with the shortest prefix that covers an address or all of a prefix.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+    /// rib.insert("10.1.0.0/16".parse()?, NextHopId::new(2).unwrap())?;
+    /// let addr: std::net::Ipv4Addr = "10.1.2.3".parse()?;
+    /// assert_eq!(rib.get_spm(addr).map(|route| route.prefix.len()), Some(8));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn get_spm(&self, prefix: impl Into<Prefix<F>>) -> Option<Route<F>> {
+        self.cover(prefix).next()
+    }
+
     /// Looks up addresses given as integers in host order: `out[i]` answers `addrs[i]`.
     ///
     /// Sixteen lookups at a time wait for memory together.
@@ -307,6 +343,45 @@ impl<F: Family> Rib<F> {
     pub fn children(&self, prefix: Prefix<F>) -> Iter<'_, F> {
         let (_, top) = self.trie.around(&self.trie.top(), prefix);
         Iter::new(&self.trie, top, 0, self.routes)
+    }
+
+    /// Every route whose prefix `prefix` covers, except for its own and for those that another such
+    /// route covers, in order.
+    ///
+    /// O(depth) a route.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// for prefix in ["10.0.0.0/8", "10.1.0.0/16", "10.1.2.0/24", "10.3.0.0/16"] {
+    ///     rib.insert(prefix.parse()?, NextHopId::new(1).unwrap())?;
+    /// }
+    /// let below = rib.direct_children("10.0.0.0/8".parse()?);
+    /// let below: Vec<_> = below.map(|route| route.prefix.to_string()).collect();
+    /// assert_eq!(below, ["10.1.0.0/16", "10.3.0.0/16"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn direct_children(&self, prefix: Prefix<F>) -> DirectChildren<'_, F> {
+        let (_, top) = self.trie.around(&self.trie.top(), prefix);
+        DirectChildren::new(&self.trie, prefix, top)
+    }
+
+    /// The routes of a range of prefixes, in order. O(depth), and O(1) a route.
+    ///
+    /// A range whose end is before its start is empty.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Prefix, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// for prefix in ["10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24"] {
+    ///     rib.insert(prefix.parse()?, NextHopId::new(1).unwrap())?;
+    /// }
+    /// let start: Prefix<Ipv4> = "10.0.0.0/9".parse()?;
+    /// assert!(rib.range(start..).map(|route| route.prefix.len()).eq([16, 24]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn range(&self, range: impl RangeBounds<Prefix<F>>) -> Iter<'_, F> {
+        Iter::between(self, range.start_bound().cloned(), range.end_bound().cloned())
     }
 
     /// Every route in order: by address, covering prefixes before covered ones.

@@ -1,6 +1,7 @@
 //! Slices of addresses, as batches of lookups take them.
 
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::engine::Keys;
@@ -18,6 +19,8 @@ const SEARCHED: usize = 4096;
 /// | `&[IpAddr]` | of both families in any order |
 /// | `&[Ipv4Addr]`, `&[u32]`, `&[[u8; 4]]`, [`Keys<Ipv4>`](Keys) | IPv4 |
 /// | `&[Ipv6Addr]`, `&[u128]`, `&[[u8; 16]]`, `&[[u64; 2]]`, [`Keys<Ipv6>`](Keys) | IPv6 |
+///
+/// [`StridedKeys`] are addresses of one family between other bytes.
 ///
 /// Integers are in host order, bytes in network order, and pairs have the high half first. Vectors
 /// and arrays of a known length can stand for slices.
@@ -226,6 +229,119 @@ impl Split<IpPrefix> for &[IpAddr] {
                 }
             }
             sorted.visit(visit, IpPrefix::from, IpPrefix::from);
+        }
+    }
+}
+
+/// Addresses in network order where they lie in memory, one each `stride` bytes: fields of packet
+/// headers in a ring, a column of records.
+///
+/// Batches of tables take it ([`Addresses`]); they gather 256 addresses at a time on the stack.
+///
+/// ```
+/// use longmatch::table::StridedKeys;
+/// use longmatch::{EngineKind, IpPrefix, Ipv4, Table};
+/// let mut table = Table::new();
+/// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+/// let table = table.freeze(EngineKind::Folio)?;
+/// // Two IPv4 headers, in slots of 64 bytes.
+/// let mut ring = [0; 128];
+/// ring[16..20].copy_from_slice(&[10, 1, 2, 3]);
+/// let destinations = StridedKeys::<Ipv4>::new(&ring, 16, 64, 2).unwrap();
+/// let mut sites = [None; 2];
+/// table.lookup_batch(destinations, &mut sites);
+/// assert_eq!(sites, [Some(&"office"), None]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct StridedKeys<'a, F: Family> {
+    /// From the first address on.
+    bytes: &'a [u8],
+    stride: usize,
+    len: usize,
+    family: PhantomData<F>,
+}
+
+impl<'a, F: Family> StridedKeys<'a, F> {
+    /// Bytes of an address.
+    const BYTES: usize = F::WIDTH as usize / 8;
+
+    /// `len` addresses, the first at `offset`, each other `stride` bytes after the one before.
+    /// `None` when an address is not inside of `bytes`.
+    ///
+    /// ```
+    /// use longmatch::Ipv6;
+    /// use longmatch::table::StridedKeys;
+    /// let bytes = [0; 100];
+    /// assert!(StridedKeys::<Ipv6>::new(&bytes, 4, 40, 3).is_some());
+    /// assert!(StridedKeys::<Ipv6>::new(&bytes, 5, 40, 3).is_none());
+    /// ```
+    #[must_use]
+    pub fn new(bytes: &'a [u8], offset: usize, stride: usize, len: usize) -> Option<Self> {
+        let bytes = if len == 0 { &[] } else { bytes.get(offset..)? };
+        let end = len.saturating_sub(1).checked_mul(stride)?.checked_add(Self::BYTES)?;
+        let inside = len == 0 || end <= bytes.len();
+        inside.then_some(Self { bytes, stride, len, family: PhantomData })
+    }
+
+    /// Address number `i`.
+    ///
+    /// ```
+    /// use longmatch::Ipv4;
+    /// use longmatch::table::StridedKeys;
+    /// let bytes = [0, 10, 0, 0, 1, 0, 11, 0, 0, 1];
+    /// assert_eq!(StridedKeys::<Ipv4>::new(&bytes, 1, 5, 2).unwrap().get(1), 0x0b00_0001);
+    /// ```
+    ///
+    /// # Panics
+    /// When `i` is not less than the number of addresses.
+    #[must_use]
+    #[inline]
+    pub fn get(self, i: usize) -> F::Bits {
+        assert!(i < self.len, "there are {} addresses, and none is number {i}", self.len);
+        F::Bits::from_network(&self.bytes[i * self.stride..][..Self::BYTES])
+    }
+}
+
+impl Addresses for StridedKeys<'_, Ipv4> {
+    type Prefix = Prefix<Ipv4>;
+}
+
+impl Split<Prefix<Ipv4>> for StridedKeys<'_, Ipv4> {
+    fn count(&self) -> usize {
+        self.len
+    }
+
+    fn split<V: Visit<Ipv4, Prefix<Ipv4>>>(self, _keep_mapped: bool, visit: &mut V) {
+        let mut bits = [0; BLOCK];
+        for start in (0..self.len).step_by(BLOCK) {
+            let bits = &mut bits[..BLOCK.min(self.len - start)];
+            bits.iter_mut().enumerate().for_each(|(i, bits)| *bits = self.get(start + i));
+            visit.visit(Keys::host(bits), At::From(start), |prefix| prefix);
+        }
+    }
+}
+
+impl Addresses for StridedKeys<'_, Ipv6> {
+    type Prefix = Prefix<Ipv6>;
+}
+
+impl Split<Prefix<Ipv6>> for StridedKeys<'_, Ipv6> {
+    fn count(&self) -> usize {
+        self.len
+    }
+
+    fn split<V: Visit<Ipv4, Prefix<Ipv6>> + Visit<Ipv6, Prefix<Ipv6>>>(
+        self,
+        keep_mapped: bool,
+        visit: &mut V,
+    ) {
+        for start in (0..self.len).step_by(BLOCK) {
+            let mut sorted = Sorted::new(start);
+            for i in 0..BLOCK.min(self.len - start) {
+                sorted.push_ipv6(i, self.get(start + i), keep_mapped);
+            }
+            sorted.visit(visit, mapped, |prefix| prefix);
         }
     }
 }

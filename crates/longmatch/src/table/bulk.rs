@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
-use super::{Table, value};
+use super::{Shareable, Table, value};
 use crate::net::{Family, IpPrefix, NextHops, Prefix};
 use crate::rib::Rib;
 
@@ -101,13 +101,13 @@ impl<T> Table<T> {
     /// ```
     /// use longmatch::{IpPrefix, Table};
     /// let mut table = Table::new();
-    /// table.reserve(1000);
+    /// table.reserve_values(1000);
     /// for i in 0..1000 {
     ///     table.insert(IpPrefix::host([10, 0, (i >> 8) as u8, i as u8].into()), i)?;
     /// }
     /// # Ok::<(), longmatch::InsertError>(())
     /// ```
-    pub fn reserve(&mut self, values: usize) {
+    pub fn reserve_values(&mut self, values: usize) {
         self.values.reserve(values);
     }
 }
@@ -136,7 +136,7 @@ fn remove_all<F: Family, T>(
     ids.map(|id| values.release(id)).count()
 }
 
-impl<P: Into<IpPrefix>, T: Hash + Eq> Extend<(P, T)> for Table<T> {
+impl<P: Into<IpPrefix>, T: Shareable> Extend<(P, T)> for Table<T> {
     /// Adds all routes; of routes with equal prefixes the last one wins.
     ///
     /// ```
@@ -157,7 +157,7 @@ impl<P: Into<IpPrefix>, T: Hash + Eq> Extend<(P, T)> for Table<T> {
     }
 }
 
-impl<'t, P: Into<IpPrefix>, T: Hash + Eq + Clone> Extend<(P, &'t T)> for Table<T> {
+impl<'t, P: Into<IpPrefix>, T: Shareable + Clone> Extend<(P, &'t T)> for Table<T> {
     /// Adds all routes; clones only values that are new to the table.
     ///
     /// ```
@@ -179,7 +179,7 @@ impl<'t, P: Into<IpPrefix>, T: Hash + Eq + Clone> Extend<(P, &'t T)> for Table<T
     }
 }
 
-impl<P: Into<IpPrefix>, T: Hash + Eq> FromIterator<(P, T)> for Table<T> {
+impl<P: Into<IpPrefix>, T: Shareable> FromIterator<(P, T)> for Table<T> {
     /// Makes a table of routes; of routes with equal prefixes the last one wins.
     ///
     /// ```
@@ -199,7 +199,7 @@ impl<P: Into<IpPrefix>, T: Hash + Eq> FromIterator<(P, T)> for Table<T> {
     }
 }
 
-impl<P: Into<IpPrefix>, T: Hash + Eq, const N: usize> From<[(P, T); N]> for Table<T> {
+impl<P: Into<IpPrefix>, T: Shareable, const N: usize> From<[(P, T); N]> for Table<T> {
     /// Makes a table of routes; of routes with equal prefixes the last one wins.
     ///
     /// ```

@@ -259,6 +259,11 @@ impl<'t, T> OccupiedEntry<'t, T> {
         let Self { table, prefix, .. } = self;
         table.remove(prefix).expect("the prefix of an occupied entry has a route")
     }
+
+    /// The table and the prefix as stored.
+    pub(super) fn into_parts(self) -> (&'t mut Table<T>, IpPrefix) {
+        (self.table, self.prefix)
+    }
 }
 
 impl<'t, T: Hash + Eq> OccupiedEntry<'t, T> {

@@ -5,9 +5,9 @@ use alloc::sync::Arc;
 
 use super::lookups::{
     FamilyLookups, Longest, Lookups, RibLookups, ValueLookups, lookup_methods, resolve_each,
-    route_methods,
 };
 use super::route_ids::RouteIds;
+use super::routes::route_methods;
 use super::{Answers, Table, TableSpec};
 use crate::engine::{CompileError, Corrupt, Keys};
 use crate::fib::{Fib, Widen};
@@ -48,7 +48,7 @@ impl<T> Table<T> {
         let (routes, (ipv4, ipv6)) = match spec.answers {
             Answers::Values => (None, compile(&self.ipv4, &self.ipv6, Widen::No)?),
             Answers::Routes => {
-                let (routes, ipv4, ipv6) = RouteIds::number(&self.ipv4, &self.ipv6);
+                let (routes, ipv4, ipv6) = RouteIds::new(&self.ipv4, &self.ipv6);
                 (Some(Arc::new(routes)), compile(&ipv4, &ipv6, Widen::IfNeeded)?)
             }
         };
@@ -90,6 +90,8 @@ impl<T> FrozenTable<T> {
 
     /// The route that an id stands for; `None` where ids stand for values.
     ///
+    /// Takes the time of [`FrozenTable::get`], and for an IPv6 prefix O(log routes).
+    ///
     /// ```
     /// use longmatch::{Answers, IpPrefix, Table, TableSpec};
     /// let mut table = Table::new();
@@ -101,7 +103,8 @@ impl<T> FrozenTable<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn route(&self, id: NextHopId) -> Option<(IpPrefix, &T)> {
-        Some((self.routes.as_ref()?.prefix(id)?, self.value(id)?))
+        let prefix = self.routes.as_ref()?.prefix(id)?;
+        Some((prefix, self.get(prefix)?))
     }
 
     /// What ids and answers stand for.
@@ -116,7 +119,10 @@ impl<T> FrozenTable<T> {
         if self.routes.is_some() { Answers::Routes } else { Answers::Values }
     }
 
-    /// The compiled IPv4 routes; [`FrozenTable::value`] takes their ids.
+    /// The compiled IPv4 routes.
+    ///
+    /// With [`Answers::Values`], [`FrozenTable::value`] takes their ids. With [`Answers::Routes`]
+    /// an id here stands for a value and a length, not for a route.
     ///
     /// ```
     /// use longmatch::{EngineKind, Table};
@@ -128,7 +134,10 @@ impl<T> FrozenTable<T> {
         &self.ipv4
     }
 
-    /// The compiled IPv6 routes; [`FrozenTable::value`] takes their ids.
+    /// The compiled IPv6 routes.
+    ///
+    /// With [`Answers::Values`], [`FrozenTable::value`] takes their ids. With [`Answers::Routes`]
+    /// an id here stands for a value and a length, not for a route.
     ///
     /// Without routes the engine may be `empty`: no engine was needed.
     ///
@@ -184,13 +193,12 @@ impl<T> FrozenTable<T> {
             self.ipv4.check(&self.table.ipv4)?;
             return self.ipv6.check(&self.table.ipv6);
         };
-        let (_, ipv4, ipv6) = RouteIds::number(&self.table.ipv4, &self.table.ipv6);
+        let (_, ipv4, ipv6) = RouteIds::new(&self.table.ipv4, &self.table.ipv6);
         self.ipv4.check(&ipv4)?;
         self.ipv6.check(&ipv6)?;
-        for (i, (prefix, value)) in self.iter().enumerate() {
+        for (i, (prefix, _)) in self.iter().enumerate() {
             let id = NextHopId::new(i as u32 + 1);
-            let found = id.and_then(|id| Some((routes.prefix(id)?, self.value(id)?)));
-            if !found.is_some_and(|(own, its)| own == prefix && core::ptr::eq(its, value)) {
+            if routes.number(prefix) != id || id.and_then(|id| routes.prefix(id)) != Some(prefix) {
                 let what = format!("id {} does not lead to the route {prefix}", i + 1);
                 return Err(Corrupt { engine: "table", what });
             }
@@ -218,6 +226,13 @@ impl<'t, T> ValueLookups<'t> for &'t FrozenTable<T> {
         };
         self.table.values.get(id)
     }
+
+    fn value_of_public(self, id: NextHopId) -> Option<&'t T> {
+        match &self.routes {
+            Some(_) => self.route(id).map(|(_, value)| value),
+            None => ValueLookups::value(self, id),
+        }
+    }
 }
 
 impl<'t, T> Lookups<'t> for &'t FrozenTable<T> {
@@ -236,7 +251,7 @@ impl<T> FrozenTable<T> {
         id: NextHopId,
     ) -> Option<Longest<F, &'t T>> {
         let target = routes.target(id)?;
-        let prefix = Prefix::from_bits_masked(addr, target.len);
+        let prefix = Prefix::truncated(addr, target.len);
         Some((prefix, self.table.values.get(target.value)?))
     }
 }
@@ -250,6 +265,20 @@ macro_rules! frozen_lookups {
 
             fn ids(self, keys: Keys<'_, $family>, out: &mut [Option<NextHopId>]) {
                 self.$fib.lookup_keys(keys, out);
+            }
+
+            fn has_public_ids(self) -> bool {
+                self.routes.is_some()
+            }
+
+            fn public_id(
+                self,
+                addr: <$family as Family>::Bits,
+                id: NextHopId,
+            ) -> Option<NextHopId> {
+                let Some(routes) = &self.routes else { return Some(id) };
+                let len = routes.target(id)?.len;
+                routes.number(Prefix::<$family>::from_bits_masked(addr, len).into())
             }
 
             fn longest(

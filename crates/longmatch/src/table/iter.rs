@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::iter::FusedIterator;
+use core::ops::RangeBounds;
 
 use super::{Table, pair};
 use crate::net::{Family, IpPrefix, Ipv4, Ipv6, NextHops, Prefix, Route};
@@ -49,6 +50,83 @@ impl<T> Table<T> {
     }
 }
 
+impl<T> Table<T> {
+    /// The longest prefix that covers all of a prefix, its own included, and its value. O(depth).
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let [office, lab]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
+    /// let table = Table::from([(office, "office"), (lab, "lab")]);
+    /// let found = table.get_lpm_prefix("10.8.0.0/15".parse::<IpPrefix>()?);
+    /// assert_eq!(found, Some((office, &"office")));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    pub fn get_lpm_prefix(&self, prefix: impl Into<IpPrefix>) -> Option<(IpPrefix, &T)> {
+        self.lookups().longest_of_prefix(prefix.into())
+    }
+
+    /// The shortest prefix that covers an address or all of a prefix, and its value. O(depth).
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let [office, lab]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
+    /// let table = Table::from([(office, "office"), (lab, "lab")]);
+    /// assert_eq!(table.get_spm(lab), Some((office, &"office")));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    pub fn get_spm(&self, prefix: impl Into<IpPrefix>) -> Option<(IpPrefix, &T)> {
+        self.cover(prefix).next()
+    }
+
+    /// Every route that a prefix covers, except for its own and for those that another such route
+    /// covers, in order. O(depth) a route.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let [office, lab]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
+    /// let rack: IpPrefix = "10.9.1.0/24".parse()?;
+    /// let table = Table::from([(office, "office"), (lab, "lab"), (rack, "rack")]);
+    /// assert!(table.direct_children(office).eq([(lab, &"lab")]));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    pub fn direct_children(&self, prefix: impl Into<IpPrefix>) -> DirectChildren<'_, T> {
+        DirectChildren::new(self, self.canonical(prefix.into()))
+    }
+
+    /// The routes of a range of prefixes, in order. O(depth), and O(1) a route.
+    ///
+    /// A range whose end is before its start is empty.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// use std::ops::Bound::{Excluded, Unbounded};
+    /// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "11.0.0.0/8".parse()?];
+    /// let c: IpPrefix = "::/0".parse()?;
+    /// let table = Table::from([(a, 1), (b, 2), (c, 3)]);
+    /// assert!(table.range(a..c).eq([(a, &1), (b, &2)]));
+    /// // The page after the one that ended with `a`.
+    /// assert!(table.range((Excluded(a), Unbounded)).take(10).eq([(b, &2), (c, &3)]));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    pub fn range(&self, range: impl RangeBounds<IpPrefix>) -> RouteRange<'_, T> {
+        let (ipv4, ipv6) = self.lookups().routes_of(range);
+        RouteRange(Iter { ipv4, ipv6, values: &self.values })
+    }
+
+    /// The routes from a prefix on, its own included, in order: [`Table::range`] without an end.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
+    /// let table = Table::from([(a, 1), (b, 2)]);
+    /// assert!(table.iter_from("10.9.0.0/16".parse::<IpPrefix>()?).eq([(b, &2)]));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    pub fn iter_from(&self, prefix: impl Into<IpPrefix>) -> RouteRange<'_, T> {
+        self.range(prefix.into()..)
+    }
+}
+
 impl<'t, T> IntoIterator for &'t Table<T> {
     type Item = (IpPrefix, &'t T);
     type IntoIter = Iter<'t, T>;
@@ -62,7 +140,8 @@ impl<T: Clone> IntoIterator for Table<T> {
     type Item = (IpPrefix, T);
     type IntoIter = IntoIter<T>;
 
-    /// Every prefix with its value, in order. A value is cloned for all its routes but one.
+    /// Every prefix with its value, in order. A value is cloned for all its routes but one;
+    /// [`Table::into_by_value`] needs no clones.
     ///
     /// O(routes), and as much memory for a list of them.
     ///
@@ -162,9 +241,20 @@ pub struct Keys<'t, T>(Iter<'t, T>);
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Values<'t, T>(Iter<'t, T>);
 
-/// Implements an iterator over one part of the items of an [`Iter`].
+/// The routes of a range of prefixes, from either end; from [`Table::range`].
+///
+/// ```
+/// use longmatch::{IpPrefix, Table};
+/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
+/// assert_eq!(Table::from([(a, 1), (b, 2)]).range(..=a).next_back(), Some((a, &1)));
+/// # Ok::<(), longmatch::ParsePrefixError>(())
+/// ```
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+pub struct RouteRange<'t, T>(Iter<'t, T>);
+
+/// Implements an iterator over the items of an [`Iter`], or over one part of them.
 macro_rules! part {
-    ($name:ident, $item:ty, $part:tt) => {
+    ($name:ident, $item:ty $(, $part:tt)?) => {
         impl<T> Clone for $name<'_, T> {
             fn clone(&self) -> Self {
                 Self(self.0.clone())
@@ -176,7 +266,8 @@ macro_rules! part {
 
             #[inline]
             fn next(&mut self) -> Option<$item> {
-                Some(self.0.next()?.$part)
+                let route = self.0.next()?;
+                Some(route$(.$part)?)
             }
 
             fn size_hint(&self) -> (usize, Option<usize>) {
@@ -187,16 +278,19 @@ macro_rules! part {
         impl<T> DoubleEndedIterator for $name<'_, T> {
             #[inline]
             fn next_back(&mut self) -> Option<Self::Item> {
-                Some(self.0.next_back()?.$part)
+                let route = self.0.next_back()?;
+                Some(route$(.$part)?)
             }
         }
-
-        impl<T> ExactSizeIterator for $name<'_, T> {}
     };
 }
 
 part!(Keys, IpPrefix, 0);
 part!(Values, &'t T, 1);
+part!(RouteRange, (IpPrefix, &'t T));
+
+impl<T> ExactSizeIterator for Keys<'_, T> {}
+impl<T> ExactSizeIterator for Values<'_, T> {}
 
 /// Routes of one family or the other.
 #[derive(Clone)]
@@ -288,6 +382,31 @@ impl<'t, T> Cover<'t, T> {
     }
 }
 
+/// Routes in a prefix that no other in it covers; from [`Table::direct_children`].
+///
+/// ```
+/// use longmatch::{IpPrefix, Table};
+/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "0.0.0.0/0".parse()?];
+/// assert!(Table::from([(a, 1), (b, 2)]).direct_children(b).eq([(a, &1)]));
+/// # Ok::<(), longmatch::ParsePrefixError>(())
+/// ```
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+pub struct DirectChildren<'t, T> {
+    routes: OneFamily<rib::DirectChildren<'t, Ipv4>, rib::DirectChildren<'t, Ipv6>>,
+    values: &'t NextHops<T>,
+}
+
+impl<'t, T> DirectChildren<'t, T> {
+    /// The routes below a stored prefix.
+    fn new(table: &'t Table<T>, prefix: IpPrefix) -> Self {
+        let routes = match prefix {
+            IpPrefix::V4(prefix) => OneFamily::V4(table.ipv4.direct_children(prefix)),
+            IpPrefix::V6(prefix) => OneFamily::V6(table.ipv6.direct_children(prefix)),
+        };
+        Self { routes, values: &table.values }
+    }
+}
+
 /// Implements an iterator over routes of one family.
 macro_rules! of_one_family {
     ($name:ident) => {
@@ -314,6 +433,7 @@ macro_rules! of_one_family {
 
 of_one_family!(Children);
 of_one_family!(Cover);
+of_one_family!(DirectChildren);
 
 /// What all iterators over references have in common.
 macro_rules! common {
@@ -330,7 +450,7 @@ macro_rules! common {
     };
 }
 
-common!(Iter, Keys, Values, Children, Cover);
+common!(Iter, Keys, Values, RouteRange, Children, DirectChildren, Cover);
 
 /// Prefixes with their owned values, from either end; from `Table`'s [`IntoIterator`].
 ///

@@ -29,6 +29,12 @@ pub(super) trait ValueLookups<'t>: Copy {
 
     /// The value of an id.
     fn value(self, id: NextHopId) -> Option<Self::Answer>;
+
+    /// The value of an id that the public methods return: see [`FamilyLookups::public_id`].
+    #[inline]
+    fn value_of_public(self, id: NextHopId) -> Option<Self::Answer> {
+        self.value(id)
+    }
 }
 
 /// The lookups of a borrowed table in one family.
@@ -38,6 +44,18 @@ pub(super) trait FamilyLookups<'t, F: Family>: ValueLookups<'t> {
 
     /// The ids of the longest matches, into as many answers.
     fn ids(self, keys: Keys<'_, F>, out: &mut [Option<NextHopId>]);
+
+    /// Whether the ids that the public methods return are others than those of the structure.
+    #[inline]
+    fn has_public_ids(self) -> bool {
+        false
+    }
+
+    /// The id that the public methods return for an address and its id in the structure.
+    #[inline]
+    fn public_id(self, _addr: F::Bits, id: NextHopId) -> Option<NextHopId> {
+        Some(id)
+    }
 
     /// The longest match.
     fn longest(self, addr: F::Bits) -> Option<Longest<F, Self::Answer>>;
@@ -65,15 +83,22 @@ pub(super) fn canonical(prefix: IpPrefix, keep_mapped: bool) -> IpPrefix {
 
 /// The id of the longest match of an address.
 pub(super) fn id<'t>(table: impl Lookups<'t>, addr: IpAddr) -> Option<NextHopId> {
+    fn of<'t, F: Family>(table: impl FamilyLookups<'t, F>, addr: F::Bits) -> Option<NextHopId> {
+        table.public_id(addr, table.id(addr)?)
+    }
     match host(table, addr) {
-        IpPrefix::V4(host) => FamilyLookups::<Ipv4>::id(table, host.bits()),
-        IpPrefix::V6(host) => FamilyLookups::<Ipv6>::id(table, host.bits()),
+        IpPrefix::V4(host) => of::<Ipv4>(table, host.bits()),
+        IpPrefix::V6(host) => of::<Ipv6>(table, host.bits()),
     }
 }
 
 /// The value of the longest match of an address.
 pub(super) fn value<'t, L: Lookups<'t>>(table: L, addr: IpAddr) -> Option<L::Answer> {
-    table.value(id(table, addr)?)
+    let id = match host(table, addr) {
+        IpPrefix::V4(host) => FamilyLookups::<Ipv4>::id(table, host.bits()),
+        IpPrefix::V6(host) => FamilyLookups::<Ipv6>::id(table, host.bits()),
+    };
+    table.value(id?)
 }
 
 /// The longest match of an address.
@@ -127,10 +152,15 @@ struct Ids<'o, L> {
 
 impl<'t, F: Family, P, L: FamilyLookups<'t, F>> Visit<F, P> for Ids<'_, L> {
     fn visit(&mut self, keys: Keys<'_, F>, at: At<'_>, _prefix: impl Fn(Prefix<F>) -> P) {
-        if let At::From(start) = at {
-            return self.table.ids(keys, &mut self.out[start..start + keys.len()]);
+        let Self { table, out } = self;
+        match at {
+            At::From(start) if !table.has_public_ids() => {
+                table.ids(keys, &mut out[start..start + keys.len()]);
+            }
+            _ => blocks_of_ids(*table, keys, |i, id| {
+                out[at.position(i)] = id.and_then(|id| table.public_id(keys.get(i), id));
+            }),
         }
-        blocks_of_ids(self.table, keys, |i, id| self.out[at.position(i)] = id);
     }
 }
 
@@ -242,7 +272,7 @@ impl<'t, V: IdValues> RibLookups<'t, V> {
         Some((route.prefix, self.values.value(route.next_hop)?))
     }
 
-    fn ip_entry<F: Family>(self, route: Route<F>) -> Option<(IpPrefix, &'t V::Value)>
+    pub fn ip_entry<F: Family>(self, route: Route<F>) -> Option<(IpPrefix, &'t V::Value)>
     where
         Prefix<F>: Into<IpPrefix>,
     {
@@ -281,7 +311,7 @@ impl<'t, V: IdValues> RibLookups<'t, V> {
         self.chain(self.ipv4.iter(), self.ipv6.iter())
     }
 
-    fn chain(
+    pub fn chain(
         self,
         ipv4: impl Iterator<Item = Route<Ipv4>>,
         ipv6: impl Iterator<Item = Route<Ipv6>>,
@@ -439,7 +469,7 @@ macro_rules! lookup_methods {
         /// ```
         #[inline]
         pub fn value(&self, id: $crate::NextHopId) -> Option<&T> {
-            $crate::table::lookups::ValueLookups::value(self.lookups(), id)
+            $crate::table::lookups::ValueLookups::value_of_public(self.lookups(), id)
         }
 
         /// Looks up the ids of many addresses: `out[i]` answers address `i`.
@@ -494,100 +524,3 @@ macro_rules! lookup_methods {
     };
 }
 pub(super) use lookup_methods;
-
-/// The methods over the routes of a type whose `routes` returns its [`RibLookups`].
-///
-/// `example` makes `table`, of the type, from a `Table`.
-macro_rules! route_methods {
-    (example: $example:literal) => {
-        /// Number of routes of both families.
-        ///
-        /// ```
-        /// # let mut table = longmatch::Table::new();
-        /// # table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
-        #[doc = $example]
-        /// assert_eq!(table.len(), 1);
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn len(&self) -> usize {
-            let routes = self.routes();
-            routes.ipv4.len() + routes.ipv6.len()
-        }
-
-        /// Whether there is no route.
-        ///
-        /// ```
-        /// # let table = longmatch::Table::<u8>::new();
-        #[doc = $example]
-        /// assert!(table.is_empty());
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn is_empty(&self) -> bool {
-            self.len() == 0
-        }
-
-        /// The value of exactly this prefix.
-        ///
-        /// ```
-        /// # let mut table = longmatch::Table::new();
-        /// # table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
-        #[doc = $example]
-        /// assert_eq!(table.get("10.0.0.0/8".parse::<longmatch::IpPrefix>()?), Some(&"office"));
-        /// assert_eq!(table.get("10.0.0.0/9".parse::<longmatch::IpPrefix>()?), None);
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn get(&self, prefix: impl Into<$crate::IpPrefix>) -> Option<&T> {
-            self.routes().get(prefix.into())
-        }
-
-        /// Every prefix that covers an address or a prefix, its own included, with its value.
-        ///
-        /// Shortest first.
-        ///
-        /// ```
-        /// # let mut table = longmatch::Table::new();
-        /// # table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
-        #[doc = $example]
-        /// let lab: longmatch::IpPrefix = "10.9.0.0/16".parse()?;
-        /// assert!(table.cover(lab).map(|(_, site)| site).eq([&"office"]));
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn cover(
-            &self,
-            prefix: impl Into<$crate::IpPrefix>,
-        ) -> impl Iterator<Item = ($crate::IpPrefix, &T)> {
-            self.routes().cover(prefix.into())
-        }
-
-        /// Every prefix that `prefix` covers, its own included, with its value, in order.
-        ///
-        /// ```
-        /// # let mut table = longmatch::Table::new();
-        /// # table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
-        #[doc = $example]
-        /// let all: longmatch::IpPrefix = "0.0.0.0/0".parse()?;
-        /// assert!(table.children(all).map(|(_, site)| site).eq([&"office"]));
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn children(
-            &self,
-            prefix: impl Into<$crate::IpPrefix>,
-        ) -> impl Iterator<Item = ($crate::IpPrefix, &T)> {
-            self.routes().children(prefix.into())
-        }
-
-        /// Every prefix with its value, in order, IPv4 first.
-        ///
-        /// ```
-        /// # let mut table = longmatch::Table::new();
-        /// # table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
-        #[doc = $example]
-        /// assert!(table.iter().map(|(_, site)| site).eq([&"office"]));
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn iter(&self) -> impl Iterator<Item = ($crate::IpPrefix, &T)> {
-            self.routes().iter()
-        }
-    };
-}
-pub(super) use route_methods;

@@ -10,11 +10,16 @@
 //! | `lookup` | an address | the value of the longest prefix that covers it |
 //! | `get_lpm` | an address | the same with the prefix |
 //! | `cover` | an address or a prefix | all routes that cover it, shortest first |
+//! | `get_lpm_prefix` | a prefix | the longest prefix that covers all of it, with its value |
+//! | `get_spm` | an address or a prefix | the shortest prefix that covers it, with its value |
 //! | `children` | a prefix | all routes that it covers, in order |
+//! | `direct_children` | a prefix | those of them that no other covers, without its own |
+//! | `range` | a range of prefixes | its routes, in order |
 //!
 //! Prefixes may be given as [`IpPrefix`], `Prefix<Ipv4>` or `Prefix<Ipv6>`, addresses as
 //! [`IpAddr`], [`Ipv4Addr`](core::net::Ipv4Addr) or [`Ipv6Addr`](core::net::Ipv6Addr). An address
-//! in place of a prefix means its host prefix, `/32` or `/128`.
+//! in place of a prefix means its host prefix, `/32` or `/128`. Readers of a live table have only
+//! the lookups of addresses: they do not know the other routes.
 
 mod addresses;
 mod bulk;
@@ -28,23 +33,33 @@ mod iter;
 mod live;
 mod lookups;
 mod route_ids;
+mod routes;
 #[cfg(feature = "serde")]
 mod serde;
 mod sets;
+mod shareable;
 mod spec;
+mod table_set;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod value_mut;
 
-pub use addresses::Addresses;
+pub use addresses::{Addresses, StridedKeys};
 pub use columns::{Cell, Column, ColumnError, ColumnType, PrefixData, Row};
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use error::InsertError;
 pub use frozen::FrozenTable;
-pub use iter::{Children, Cover, IntoIter, Iter, Keys, Values};
-pub use live::{OnlineTableReader, Refused, TableGuard, TableReader, TableView, TableWriter};
+pub use iter::{Children, Cover, DirectChildren, IntoIter, Iter, Keys, RouteRange, Values};
+pub use live::{
+    OnlineTableReader, OwnedTableReader, Refused, TableGuard, TableReader, TableSetGuard,
+    TableSetReader, TableSetWriter, TableView, TableWriter,
+};
 pub use sets::{CoveringDifference, Difference, Intersection, Union, UnionItem};
+pub use shareable::Shareable;
 pub use spec::{Answers, TableSpec};
+pub use table_set::{FrozenTableSet, TableId, TableSet};
+pub use taken::ExtractIf;
 pub use value_mut::ValueMut;
 
 use core::borrow::Borrow;
@@ -64,6 +79,10 @@ use lookups::{RibLookups, lookup_methods};
 /// Equal values are stored once, and a reference count is kept for each. So a value is changed
 /// through a guard ([`Table::get_mut`]) that leaves other routes alone, an old value is returned as
 /// a reference, and [`Table::insert_distinct`] takes values that cannot be hashed.
+///
+/// Routes with equal values have one object: a change through interior mutability (a `Cell`, a
+/// `Mutex`) shows on all of them, and must not change what `Hash` and `Eq` see, as in a key of a
+/// `HashMap`. [`Table::insert_distinct`] gives each route an object of its own.
 ///
 /// An IPv4-mapped IPv6 address or prefix (`::ffff:192.0.2.1`) means the IPv4 one, so IPv6 routes
 /// such as `::/0` do not match it; [`Table::keep_mapped`] changes that.
@@ -477,7 +496,7 @@ fn value<T>(values: &NextHops<T>, id: NextHopId) -> &T {
     values.get(id).expect("the id of a route has a value")
 }
 
-impl<T: Hash + Eq> Table<T> {
+impl<T> Table<T> {
     /// Adds a route or replaces its value; returns the old value.
     ///
     /// The old value is readable until the next change. A prefix never has host bits:
@@ -499,7 +518,10 @@ impl<T: Hash + Eq> Table<T> {
         &mut self,
         prefix: impl Into<IpPrefix>,
         value: T,
-    ) -> Result<Option<&T>, InsertError> {
+    ) -> Result<Option<&T>, InsertError>
+    where
+        T: Shareable,
+    {
         self.insert_with(prefix.into(), |values| values.acquire(value))
     }
 
@@ -521,7 +543,7 @@ impl<T: Hash + Eq> Table<T> {
         value: &Q,
     ) -> Result<Option<&T>, InsertError>
     where
-        T: Borrow<Q> + for<'q> From<&'q Q>,
+        T: Shareable + Borrow<Q> + for<'q> From<&'q Q>,
         Q: Hash + Eq + ?Sized,
     {
         self.insert_with(prefix.into(), |values| values.acquire_borrowed(value))
@@ -545,7 +567,10 @@ impl<T: Hash + Eq> Table<T> {
         addr: impl Into<IpAddr>,
         len: u8,
         value: T,
-    ) -> Result<Option<&T>, InsertError> {
+    ) -> Result<Option<&T>, InsertError>
+    where
+        T: Shareable,
+    {
         self.insert(IpPrefix::new(addr.into(), len)?, value)
     }
 
@@ -567,7 +592,10 @@ impl<T: Hash + Eq> Table<T> {
         addr: impl Into<IpAddr>,
         len: u8,
         value: T,
-    ) -> Result<Option<&T>, InsertError> {
+    ) -> Result<Option<&T>, InsertError>
+    where
+        T: Shareable,
+    {
         self.insert(IpPrefix::masked(addr.into(), len)?, value)
     }
 }

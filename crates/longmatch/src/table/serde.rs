@@ -29,7 +29,7 @@ impl<T: Serialize> Serialize for Table<T> {
 impl<'de, T: Deserialize<'de> + Hash + Eq> Deserialize<'de> for Table<T> {
     /// A table without limits and without [`Table::keep_mapped`], from a map.
     ///
-    /// Of equal prefixes the last one wins.
+    /// Two values of the same prefix are an error.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(TableVisitor(PhantomData))
     }
@@ -47,7 +47,10 @@ impl<'de, T: Deserialize<'de> + Hash + Eq> Visitor<'de> for TableVisitor<T> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Table<T>, A::Error> {
         let mut table = Table::new();
         while let Some((prefix, value)) = map.next_entry::<IpPrefix, T>()? {
-            table.insert(prefix, value).map_err(A::Error::custom)?;
+            if table.insert(prefix, value).map_err(A::Error::custom)?.is_some() {
+                let prefix = prefix.unmapped();
+                return Err(A::Error::custom(format_args!("the prefix {prefix} is there twice")));
+            }
         }
         Ok(table)
     }

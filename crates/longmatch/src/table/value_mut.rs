@@ -11,7 +11,7 @@ use core::hash::Hash;
 use core::net::IpAddr;
 use core::ops::{Deref, DerefMut};
 
-use super::{Table, value};
+use super::{Shareable, Table, value};
 use crate::net::{IpPrefix, NextHopId};
 
 impl<T> Table<T> {
@@ -44,7 +44,7 @@ impl<T> Table<T> {
     }
 }
 
-impl<T: Hash + Eq> Table<T> {
+impl<T> Table<T> {
     /// The value of exactly this prefix, for changes.
     ///
     /// A change affects this route alone; see [`ValueMut`].
@@ -57,7 +57,10 @@ impl<T: Hash + Eq> Table<T> {
     /// assert_eq!((table.get(a), table.get(b)), (Some(&2), Some(&1)));
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
-    pub fn get_mut(&mut self, prefix: impl Into<IpPrefix>) -> Option<ValueMut<'_, T>> {
+    pub fn get_mut(&mut self, prefix: impl Into<IpPrefix>) -> Option<ValueMut<'_, T>>
+    where
+        T: Shareable,
+    {
         let prefix = self.canonical(prefix.into());
         let id = self.id(prefix)?;
         Some(ValueMut::new(self, prefix, id))
@@ -76,7 +79,10 @@ impl<T: Hash + Eq> Table<T> {
     /// assert_eq!(packets.get(prefix), Some(&1));
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
-    pub fn get_lpm_mut(&mut self, addr: impl Into<IpAddr>) -> Option<(IpPrefix, ValueMut<'_, T>)> {
+    pub fn get_lpm_mut(&mut self, addr: impl Into<IpAddr>) -> Option<(IpPrefix, ValueMut<'_, T>)>
+    where
+        T: Shareable,
+    {
         let (prefix, id) = match self.canonical_addr(addr.into()) {
             IpAddr::V4(addr) => {
                 self.ipv4.get_lpm(addr).map(|route| (route.prefix.into(), route.next_hop))
@@ -106,7 +112,7 @@ impl<T: Hash + Eq> Table<T> {
     /// As a change through a [`ValueMut`]. Prefixes before have their new values then.
     pub fn for_each_mut(&mut self, mut change: impl FnMut(IpPrefix, &mut T))
     where
-        T: Clone,
+        T: Shareable + Clone,
     {
         let prefixes: alloc::vec::Vec<IpPrefix> = self.keys().collect();
         for prefix in prefixes {

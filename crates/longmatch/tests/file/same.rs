@@ -1,5 +1,6 @@
 //! A file gives the answers of the data that it was compiled from.
 
+use std::io::Write;
 use std::net::IpAddr;
 
 use longmatch::file::{FileRow, FileSpec, FileTable};
@@ -97,7 +98,7 @@ fn layouts6(addrs: &[u128], visit: &mut dyn FnMut(Keys<'_, Ipv6>)) {
 }
 
 /// Every method gives what the data's table gives.
-fn methods(data: &PrefixData, table: &FileTable, about: &str) {
+pub fn methods(data: &PrefixData, table: &FileTable, about: &str) {
     let original = data.table();
     assert_eq!((table.len(), table.columns()), (original.len(), data.columns()), "{about}");
     let rows = original.next_hops().len();
@@ -203,27 +204,78 @@ fn sets_and_edges() {
     same(&set(&["::/1", "8000::/1", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128"]), "halves");
 }
 
-/// A trusted file and a mapped one are the same as one in memory; clones share it among threads.
+/// Tables of a file, opened in each way.
+pub fn opened(path: &std::path::Path) -> [FileTable; 4] {
+    // SAFETY: the tests replace files that they map.
+    let map = unsafe { FileTable::map(path) };
+    // SAFETY: the same.
+    let map_trusted = unsafe { FileTable::map_trusted(path) };
+    let open = [FileTable::open(path), FileTable::open_trusted(path), map, map_trusted];
+    open.map(Result::unwrap)
+}
+
+/// A file that is read or mapped, verified or trusted, is the same as one in memory; clones share it among threads.
 #[test]
-fn files_that_are_mapped() {
-    let dir = tempdir("mapped");
+fn files_that_are_read_or_mapped() {
+    let dir = tempdir("opened");
     let path = dir.join("table.lm");
     let data = random(77, 500, 30);
     let report = FileSpec::default().write(&data, &path).unwrap();
     assert_eq!(report.routes, data.table().len());
     assert_eq!(report.rows, data.table().next_hops().len());
     assert_eq!(report.bytes, std::fs::metadata(&path).unwrap().len());
-    for table in [FileTable::open(&path).unwrap(), FileTable::open_trusted(&path).unwrap()] {
-        methods(&data, &table, "mapped");
+    let tables = opened(&path);
+    for table in &tables {
+        methods(&data, table, "opened");
         let clone = table.clone();
         std::thread::scope(|scope| {
             scope.spawn(|| methods(&data, &clone, "in another thread"));
         });
     }
-    // The open file stays although nothing names it any more.
-    let table = FileTable::open(&path).unwrap();
+    // An open file stays although nothing names it any more, or the name has another file.
+    let other = random(78, 500, 30);
+    FileSpec::default().write(&other, &path).unwrap();
+    tables.iter().for_each(|table| methods(&data, table, "replaced"));
+    for mut table in tables.clone() {
+        assert!(table.reload().unwrap());
+        methods(&other, &table, "opened again");
+    }
     std::fs::remove_dir_all(dir).unwrap();
-    methods(&data, &table, "removed");
+    tables.iter().for_each(|table| methods(&data, table, "removed"));
+}
+
+/// A table that was read is independent of its file, which other programs write into and shorten.
+#[test]
+fn files_that_are_changed_after_reading() {
+    let dir = tempdir("changed");
+    let path = dir.join("table.lm");
+    let data = random(79, 500, 30);
+    FileSpec::default().write(&data, &path).unwrap();
+    let sound = std::fs::read(&path).unwrap();
+    let mut numbers = data::Numbers::new(80);
+    for mut table in [FileTable::open(&path).unwrap(), FileTable::open_trusted(&path).unwrap()] {
+        let texts: Vec<Cell<&str>> = table.iter().map(|(_, row)| row.get(0)).collect();
+        for round in 0..4 {
+            let mut bytes = sound.clone();
+            for _ in 0..1 + numbers.below(4000) {
+                let at = numbers.below(sound.len() as u64) as usize;
+                bytes[at] = if round % 2 == 0 { 0xff } else { numbers.next() as u8 };
+            }
+            // The same file: it is written from its first byte on.
+            let mut file = std::fs::File::options().write(true).open(&path).unwrap();
+            file.write_all(&bytes).unwrap();
+            methods(&data, &table, "written into");
+        }
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
+        methods(&data, &table, "shortened");
+        let right = data.table().iter().map(|(_, row)| row[0].clone());
+        assert!(texts.iter().map(|text| text.to_owned()).eq(right));
+        assert!(table.reload().unwrap_err().to_string().contains("truncated: 0 bytes of 64"));
+        methods(&data, &table, "not opened again");
+        std::fs::write(&path, &sound).unwrap();
+        assert!(table.reload().unwrap());
+    }
+    std::fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]

@@ -339,7 +339,8 @@ impl<'a> Scanned<'a> {
             };
             if let Some(added) = paths[sources.len()..].get(taken(object.present, sources.len())) {
                 let name = printable(&added.keys()[0]);
-                let advice = "name the added one otherwise with --as, --prefix-as or --flag";
+                let advice =
+                    "name the added one otherwise with --as, --prefix-as, --rov-as or --flag";
                 let problem = format!("the object has a member '{name}' already: {advice}");
                 self.problem = Some((start, problem));
                 return;

@@ -12,6 +12,7 @@ mod columnar;
 mod csv;
 mod hints;
 mod input;
+mod origins;
 mod output;
 mod plan;
 mod recognise;
@@ -83,12 +84,17 @@ pub fn run(args: &AnnotateArgs) -> Outcome {
 /// Refuses options that exclude each other.
 fn check(args: &AnnotateArgs) -> Result<(), CliError> {
     let inputs = args.inputs();
-    one_stdin(inputs.iter().chain(&args.routes).chain(&args.tables))?;
+    one_stdin(inputs.iter().chain(&args.routes).chain(&args.tables).chain(&args.vrps))?;
     if args.count && !args.filters() {
         return Err(CliError::new("--count needs --match or --no-match: it counts their lines"));
     }
-    for (option, name) in [("--prefix-as", &args.prefix_as), ("--flag", &args.flag)] {
-        if let Some(name) = name.as_ref().filter(|name| name.contains(',')) {
+    let names = [
+        ("--prefix-as", args.prefix_as.as_ref()),
+        ("--rov-as", Some(&args.rov_as)),
+        ("--flag", args.flag.as_ref()),
+    ];
+    for (option, name) in names {
+        if let Some(name) = name.filter(|name| name.contains(',')) {
             let problem = "give one name without a comma; with more than one column of addresses it follows their names, as in src_net";
             let shown = printable(name);
             return Err(CliError::input(option, format_args!("'{shown}': {problem}")));

@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use longmatch::file::{FileSpec, FileTable};
+use longmatch::rov::Validity;
 use longmatch::table::{Cell, Column, ColumnType, PrefixData};
 use longmatch::{Answers, IpPrefix, NextHopId};
 use longmatch_feed::{DataLoader, printable};
 
+use super::origins::{self, Origins};
 use crate::args::AnnotateArgs;
 use crate::cells::{Style, write_cell, write_prefix};
 use crate::error::{Advice, CliError};
@@ -29,6 +31,8 @@ enum From {
     Rows { table: usize, column: usize, texts: Texts, ty: ColumnType },
     /// The longest matching prefix of all tables.
     Prefix,
+    /// The state of the matched route of a table.
+    State { table: usize, origins: Box<Origins> },
     /// Whether a prefix matches.
     Flag,
 }
@@ -44,6 +48,7 @@ impl Added {
         match self.from {
             From::Rows { .. } => "--as",
             From::Prefix => "--prefix-as",
+            From::State { .. } => "--rov-as",
             From::Flag => "--flag",
         }
     }
@@ -68,6 +73,8 @@ pub enum Value {
     Row(u32),
     /// The longest matching prefix.
     Prefix(IpPrefix),
+    /// The state of the matched route.
+    State(Validity),
     /// Whether a prefix matches.
     Flag(bool),
 }
@@ -123,18 +130,22 @@ impl Tables {
     /// # Errors
     /// If a file cannot be loaded, or a column does not exist or is in two tables.
     pub fn load(args: &AnnotateArgs, style: Style, empty: &[u8]) -> Result<Self, CliError> {
-        let prefixes = args.prefix_as.is_some();
+        let prefixes = args.prefix_as.is_some() || !args.vrps.is_empty();
         let tables = compiled(args, prefixes)?;
         let mut added = Vec::new();
         let filters = args.filters();
         if !filters || !args.add.is_empty() || !args.names.is_empty() {
             added = choose(args, &tables, style, empty)?;
         }
-        for (name, from) in [(&args.prefix_as, From::Prefix), (&args.flag, From::Flag)] {
-            if let Some(name) = name.clone() {
-                let nothing = nothing(args, style, empty, ColumnType::String);
-                added.push(Added { name, from, nothing });
-            }
+        let state = match args.vrps.is_empty() {
+            true => None,
+            false => Some((args.rov_as.clone(), state(args, &tables)?)),
+        };
+        let prefix = args.prefix_as.clone().map(|name| (name, From::Prefix));
+        let flag = args.flag.clone().map(|name| (name, From::Flag));
+        for (name, from) in prefix.into_iter().chain(state).chain(flag) {
+            let nothing = nothing(args, style, empty, ColumnType::String);
+            added.push(Added { name, from, nothing });
         }
         if added.is_empty() && !filters {
             return Err(CliError::new(
@@ -160,12 +171,12 @@ impl Tables {
         each.collect()
     }
 
-    /// The table and the number of the column of added column `i`; `None` for the prefix and the flag.
+    /// The table and the number of the column of added column `i`; `None` for the prefix, the state and the flag.
     #[cfg(feature = "columnar")]
     pub fn column(&self, i: usize) -> Option<(&FileTable, usize)> {
         match self.added[i].from {
             From::Rows { table, column, .. } => Some((&self.tables[table], column)),
-            From::Prefix | From::Flag => None,
+            From::Prefix | From::State { .. } | From::Flag => None,
         }
     }
 
@@ -189,6 +200,10 @@ impl Tables {
                 let longest = prefixes.map(|(prefix, _)| prefix).max_by_key(|prefix| prefix.len());
                 longest.map_or(Value::Nothing, Value::Prefix)
             }
+            From::State { table, origins } => {
+                let state = matches[*table].and_then(|id| origins.state(&self.tables[*table], id));
+                state.map_or(Value::Nothing, Value::State)
+            }
             From::Flag => Value::Flag(matches.iter().any(Option::is_some)),
         }
     }
@@ -202,6 +217,9 @@ impl Tables {
                 out.extend_from_slice(texts.get(number));
             }
             (Value::Prefix(prefix), _) => write_prefix(prefix, self.style, out),
+            (Value::State(state), _) => {
+                write_cell(Cell::String(&state.to_string()), self.style, out);
+            }
             (Value::Flag(flag), _) => out.extend_from_slice(if flag { b"true" } else { b"false" }),
             _ => out.extend_from_slice(&added.nothing),
         }
@@ -247,6 +265,13 @@ fn nothing(args: &AnnotateArgs, style: Style, empty: &[u8], ty: ColumnType) -> V
         (Some(value), _) => write_cell(Cell::String(value), style, &mut text),
     }
     text
+}
+
+/// The state of the matched route, of the table with the column of the origins.
+fn state(args: &AnnotateArgs, tables: &[FileTable]) -> Result<From, CliError> {
+    let (table, column) = origins::column(args, tables)?;
+    let origins = Origins::load(args, &tables[table], column)?;
+    Ok(From::State { table, origins: Box::new(origins) })
 }
 
 /// The columns named, or all, with the texts of their rows.
@@ -295,7 +320,7 @@ fn compiled(args: &AnnotateArgs, prefixes: bool) -> Result<Vec<FileTable>, CliEr
         let path = &args.tables[0];
         let table = table_file::open(path, args.trust, args.read.of_files())?;
         if prefixes && table.answers() == Answers::Values {
-            let problem = "the table does not know its prefixes: compile it again without --answers values, or leave out --prefix-as";
+            let problem = "the table does not know its prefixes: compile it again without --answers values, or leave out --prefix-as and --vrps";
             return Err(CliError::input(path.display(), problem));
         }
         return Ok(vec![table]);

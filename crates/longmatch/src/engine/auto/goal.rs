@@ -8,6 +8,10 @@ use crate::engine::registry::{AUTO as NAME, EngineSpec};
 use crate::mem::parse_bytes;
 use crate::simd::{Level, Simd};
 
+/// Whether there is a clock. WebAssembly without a system has none, and the standard library's panics there.
+const CLOCK: bool =
+    cfg!(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))));
+
 /// How a [trial](Trial) looks addresses up.
 ///
 /// ```
@@ -71,7 +75,7 @@ impl Trial {
     pub(super) fn check(&self) -> Result<(), OptionError> {
         let level = self.level.is_none_or(|level| Simd::forced(level).is_ok());
         let bounds = Duration::from_millis(1)..=Duration::from_secs(10);
-        if cfg!(feature = "std") && level && bounds.contains(&self.time) {
+        if CLOCK && level && bounds.contains(&self.time) {
             return Ok(());
         }
         let option = format!("try={}ms", self.time.as_millis());
@@ -99,7 +103,7 @@ pub struct AutoGoal {
 
 const EXPECTED: &str = "memory= and bytes with K, M or G behind, try= and a time such as 50ms; beside \
      try= also use=batch, use=one, traffic=spread, traffic=few, simd= and a level";
-const EXPECTED_TRIAL: &str = "try= from 1ms to 10s, in a build with the feature std, and beside it no \
+const EXPECTED_TRIAL: &str = "try= from 1ms to 10s, in a build with the feature std and a clock, and beside it no \
      simd= that this CPU lacks";
 
 impl AutoGoal {

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::layout::{MAX_K, MIN_K};
-use super::{EXPECTED, NAME};
+use super::{Config, EXPECTED, NAME};
 use crate::engine::kit::{CompileError, OptionError, Variant};
 use crate::mem::{
     Frozen, FrozenMemory, Items, Live, LiveMemory, Memory, MemoryPart, Owner, Readable,
@@ -212,6 +212,19 @@ pub struct Split<M: Memory = FrozenMemory> {
 pub(super) fn levels(d: u8, x: u8) -> Variant {
     let d = Variant::new().value("d", d);
     if x == 0 { d } else { d.value("x", x) }
+}
+
+/// Refuses levels that do not exist, with the options as they were given.
+pub(super) fn check_levels(d: Option<u8>, x: Option<u8>) -> Result<(), OptionError> {
+    let Config { d: default, .. } = Config::default();
+    let (first, second) = (d.unwrap_or(default), x.unwrap_or(0));
+    let split = second == 0 || (1..=MAX_SPLIT_D).contains(&first);
+    if split && (MIN_K..=MAX_K).contains(&first.saturating_add(second)) {
+        return Ok(());
+    }
+    let given = [("d", d), ("x", x)].into_iter().filter_map(|(key, bits)| Some((key, bits?)));
+    let option = given.fold(Variant::new(), |all, (key, bits)| all.value(key, bits)).finish();
+    Err(OptionError { engine: NAME, option, expected: EXPECTED })
 }
 
 fn unsupported(d: u8, x: u8) -> CompileError {

@@ -162,15 +162,17 @@ macro_rules! builder {
                 let rib = request.rib;
                 let mut options = request.parse(EXPECTED);
                 let default = Config::default();
+                let [d, x] = ["d", "x"].map(|key| options.number(key, 0..=u8::MAX));
                 let config = Config {
-                    d: options.number("d", 0..=u8::MAX).unwrap_or(default.d),
-                    x: options.number("x", 0..=u8::MAX).unwrap_or(default.x),
+                    d: d.unwrap_or(default.d),
+                    x: x.unwrap_or(default.x),
                     hops_k: options.flag("hops=k"),
                     batch: options.batch(MODES),
                 };
                 let other = options.flag(<$other>::OPTION);
                 let paper = options.flag(Paper::OPTION);
                 options.finish()?;
+                direct::check_levels(d, x)?;
                 if paper && config.x != 0 {
                     let option = Variant::new().value("x", config.x).finish();
                     return Err(

@@ -1,11 +1,12 @@
 use alloc::collections::BTreeMap;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::direct::Levels;
 use super::layout::Word;
 use super::*;
 use crate::engine::testing::{
-    Test, batches_agree, built, check_finds, edges_of_ipv4, edges_of_ipv6, hop, rib4,
+    Test, batches_agree, built, check_finds, edges_of_ipv4, edges_of_ipv6, hop, rib4, unread_spec,
 };
 use crate::net::{Family, Prefix, Route};
 
@@ -172,10 +173,7 @@ fn short_chunks_have_small_hops_and_aligned_starts() {
 #[test]
 fn options() {
     let rib = rib4(&[("10.0.0.0/8", 1)]);
-    let compile = |text: &str| crate::Fib::<Ipv4>::compile(&rib, spec(text));
-    fn spec(text: &str) -> super::super::EngineSpec {
-        text.parse().unwrap()
-    }
+    let compile = |text: &str| crate::Fib::<Ipv4>::compile(&rib, unread_spec(text));
     for good in [
         "d=18",
         "d=16",
@@ -206,9 +204,11 @@ fn options() {
     ] {
         assert!(matches!(compile(&format!("dxr:{bad}")), Err(CompileError::Option(_))), "{bad}");
     }
+    let error = "dxr:x=40".parse::<super::super::EngineSpec>().unwrap_err().to_string();
+    assert!(error.starts_with("dxr: no option 'x=40'; expected d=16 to d=22"), "{error}");
     let ipv6 = Rib::<Ipv6>::new();
-    assert!(crate::Fib::compile(&ipv6, spec("dxr:xl")).is_ok());
-    assert!(crate::Fib::compile(&ipv6, spec("dxr:wide")).is_err());
+    assert!(crate::Fib::compile(&ipv6, unread_spec("dxr:xl")).is_ok());
+    assert!(crate::Fib::compile(&ipv6, unread_spec("dxr:wide")).is_err());
 }
 
 /// `check` detects damage.

@@ -167,13 +167,12 @@ impl From<OptionError> for CompileError {
 /// An option, or a value of one, that an engine does not have.
 ///
 /// ```
-/// use longmatch::{CompileError, EngineSpec, Fib, Ipv4, Rib};
-/// let engine: EngineSpec = "poptrie:s=99".parse()?;
+/// use longmatch::{CompileError, EngineKind, EngineSpec, Fib, Ipv4, Rib};
+/// let engine = EngineSpec::from(EngineKind::Poptrie).option("s=99");
 /// match Fib::compile(&Rib::<Ipv4>::new(), engine) {
 ///     Err(CompileError::Option(error)) => assert_eq!(error.option, "s=99"),
 ///     other => panic!("{other:?}"),
 /// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]

@@ -1,6 +1,8 @@
 use super::layout::{CHUNK, LONGER, PADDING};
 use super::*;
-use crate::engine::testing::{Test, batches_agree, check_finds, edges_of_ipv4, hop, rib4, spread};
+use crate::engine::testing::{
+    Test, batches_agree, check_finds, edges_of_ipv4, hop, rib4, spread, unread_spec,
+};
 use crate::net::{Ipv6, Prefix, Route};
 
 fn compile(rib: &Rib<Ipv4>) -> Result<Sail, CompileError> {
@@ -69,7 +71,7 @@ fn ipv4_only_and_options() {
         let fib = crate::Fib::compile(&rib, spec(&alloc::format!("sail:{variant}"))).unwrap();
         assert_eq!(fib.variant(), variant);
     }
-    assert!(crate::Fib::compile(&rib, spec("sail:s=16")).is_err());
+    assert!(crate::Fib::compile(&rib, unread_spec("sail:s=16")).is_err());
 }
 
 /// `check` detects damage.

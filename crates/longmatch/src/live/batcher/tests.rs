@@ -31,7 +31,7 @@ fn a_thread_that_is_not_started_leaves_the_writer() {
     writer.apply(announce("10.0.0.0/8", 1)).unwrap();
     writer.commit().unwrap();
     let mut reader = writer.reader();
-    let thread = thread::Builder::new().stack_size(usize::MAX / 8 * 7);
+    let thread = thread::Builder::new().stack_size(usize::MAX - (1 << 24));
     let error = Batcher::start(thread, writer, HOUR).unwrap_err();
     let message = error.to_string();
     assert!(message.starts_with("the thread that commits was not started: "), "{message}");

@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::ops::{Bound, RangeBounds};
 
 use proptest::prelude::*;
 
@@ -127,6 +128,13 @@ fn region_agrees<F: Family>(rib: &Rib<F>, model: &Model<F>, prefix: Prefix<F>) {
     let (covering, inside) = (covering(model, prefix), inside(model, prefix));
     assert!(rib.cover(prefix).eq(covering.iter().copied()));
     same_from_both_ends(rib.children(prefix), &inside);
+    assert_eq!(rib.get_lpm_prefix(prefix), covering.last().copied());
+    assert_eq!(rib.get_spm(prefix), covering.first().copied());
+    let below = || inside.iter().filter(|route| route.prefix != prefix);
+    let direct = below()
+        .filter(|route| !below().any(|other| other != *route && other.prefix.covers(route.prefix)));
+    assert!(rib.direct_children(prefix).eq(direct.copied()));
+    ranges_of_routes_agree(rib, model, prefix);
     let longer = inside.iter().any(|route| route.prefix != prefix);
     let own = covering.last().map(|route| route.next_hop);
     assert_eq!(rib.only_next_hop(prefix), (!longer).then_some(own));
@@ -138,6 +146,19 @@ fn region_agrees<F: Family>(rib: &Rib<F>, model: &Model<F>, prefix: Prefix<F>) {
     });
     assert!(rib.ranges_in(prefix).eq(clipped));
     slots_of_agree(rib, prefix);
+}
+
+/// The ranges with a prefix as either bound, and with the prefix after it as the other.
+fn ranges_of_routes_agree<F: Family>(rib: &Rib<F>, model: &Model<F>, prefix: Prefix<F>) {
+    let other = prefix.halves().map_or(Prefix::DEFAULT, |halves| halves[1]);
+    let bounds = |prefix| [Bound::Unbounded, Bound::Included(prefix), Bound::Excluded(prefix)];
+    for (start, end) in [(prefix, prefix), (prefix, other), (other, prefix)] {
+        for range in bounds(start).into_iter().flat_map(|it| bounds(end).map(|end| (it, end))) {
+            let expected: Vec<Route<F>> =
+                routes(model).filter(|route| range.contains(&route.prefix)).collect();
+            same_from_both_ends(rib.range(range), &expected);
+        }
+    }
 }
 
 /// The slots that a change of `prefix` may concern are those of the block that it decides.

@@ -151,7 +151,7 @@ impl<F: Family> Trie<F> {
             self.add_child(node, Bitmaps::default(), c, child);
         }
         self.add(node, split, prefix, next_hop);
-        let child = self.hang(depth, Prefix::from_bits_masked(prefix.bits(), split), node);
+        let child = self.hang(depth, Prefix::truncated(prefix.bits(), split), node);
         self.blocks.cells_mut()[cell] = child.encode();
     }
 
@@ -189,7 +189,7 @@ impl<F: Family> Trie<F> {
         if let Some(record) = slot.chain {
             self.records.remove(record);
         }
-        let prefix = Prefix::from_bits_masked(prefix.bits(), depth);
+        let prefix = Prefix::truncated(prefix.bits(), depth);
         let child = self.lift(prefix, slot.depth, maps, last);
         self.set_child(slot, child);
     }
@@ -203,7 +203,7 @@ impl<F: Family> Trie<F> {
             let value = (position ^ 1 << k) as u128;
             let len = node.len() + k;
             let bits = F::Bits::from_u128(value << (F::WIDTH - len));
-            Prefix::from_bits_masked(node.bits() | bits, len)
+            Prefix::truncated(node.bits() | bits, len)
         };
         if maps.children == 0 {
             let position = match maps.short {

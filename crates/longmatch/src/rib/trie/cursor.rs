@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Trie;
-use super::layout::{Bitmaps, Child, Place, STARTS, STRIDE, fixed_bits};
+use super::layout::{Bitmaps, Child, Place, STARTS, STRIDE, fixed_bits, position};
 use super::position::{At, Position};
 use crate::net::{Bits, Family, Prefix, Route};
 
@@ -70,6 +70,14 @@ impl Pending {
         None
     }
 
+    /// Skips the entries in the prefix of a position.
+    fn skip_within(&mut self, position: usize) {
+        let within = self.maps.within(position);
+        self.maps.short ^= within.short;
+        self.maps.long ^= within.long;
+        self.maps.children ^= within.children;
+    }
+
     /// Takes the last entry.
     #[inline(always)]
     fn take_last(&mut self) -> Option<Entry> {
@@ -107,7 +115,7 @@ impl<F: Family> Frame<F> {
         let value = (position ^ 1 << k) as u128;
         let len = self.depth + k;
         let bits = F::Bits::from_u128(value << (F::WIDTH - len));
-        Prefix::from_bits_masked(self.bits | bits, len)
+        Prefix::truncated(self.bits | bits, len)
     }
 }
 
@@ -129,6 +137,101 @@ impl<'r, F: Family> Cursor<'r, F> {
             }
         }
         cursor
+    }
+
+    /// Skips the routes before a prefix in order; only for a cursor that starts at `/0`. O(depth).
+    pub fn skip_before(&mut self, start: Prefix<F>) {
+        self.head = self.head.filter(|route| route.prefix >= start);
+        loop {
+            let Frame { bits, depth, pending, .. } = &mut self.frame;
+            let node = Prefix::truncated(*bits, *depth);
+            if node >= start {
+                return;
+            }
+            if !node.covers(start) {
+                pending.chunks = 0;
+                return;
+            }
+            let c = start.bits().extract(*depth, STRIDE);
+            let inside = start.len() <= *depth + STRIDE;
+            // Of the routes that begin at the chunk, the shorter ones are before.
+            let first =
+                if inside { position(start.bits(), *depth, start.len() - *depth) } else { 128 };
+            pending.chunks &= u64::MAX << c;
+            let before = if first < 64 { !(u64::MAX << first) } else { u64::MAX };
+            pending.maps.short &= !(STARTS[c] & before);
+            if first > 64 + c {
+                pending.maps.long &= !(1 << c);
+            }
+            if inside || !pending.maps.has_child(c) || !self.descend(c, |leaf| leaf < start) {
+                return;
+            }
+        }
+    }
+
+    /// Skips the routes after a prefix in reverse order; as [`Cursor::skip_before`].
+    pub fn skip_after(&mut self, end: Prefix<F>) {
+        loop {
+            let Frame { bits, depth, pending, .. } = &mut self.frame;
+            let node = Prefix::truncated(*bits, *depth);
+            if node >= end {
+                pending.chunks = 0;
+                return;
+            }
+            if !node.covers(end) {
+                return;
+            }
+            let c = end.bits().extract(*depth, STRIDE);
+            pending.chunks &= u64::MAX >> (63 - c);
+            if end.len() <= *depth + STRIDE {
+                let last = position(end.bits(), *depth, end.len() - *depth);
+                pending.maps.children &= !(1 << c);
+                if last < 64 {
+                    pending.maps.short &= !(STARTS[c] & u64::MAX << last << 1);
+                    pending.maps.long &= !(1 << c);
+                }
+                return;
+            }
+            if !pending.maps.has_child(c) || !self.descend(c, |leaf| leaf > end) {
+                return;
+            }
+        }
+    }
+
+    /// Enters the child of a chunk before its turn; returns whether it is a node.
+    ///
+    /// The route of a leaf has its turn, unless it is to be skipped.
+    fn descend(&mut self, c: usize, skip: impl Fn(Prefix<F>) -> bool) -> bool {
+        let maps = self.trie.blocks.bitmaps(self.frame.node);
+        let child = self.trie.child(self.frame.node, &maps, c);
+        if let Child::Leaf(record) = child
+            && !skip(self.trie.records.get(record).prefix())
+        {
+            return false;
+        }
+        self.frame.pending.maps.children &= !(1 << c);
+        !matches!(child, Child::Leaf(_)) && self.enter(c).is_none()
+    }
+
+    /// The next route in order, without those that the route before covers.
+    pub fn next_uncovered(&mut self) -> Option<Route<F>> {
+        if self.head.is_some() {
+            return self.head.take();
+        }
+        loop {
+            match self.frame.pending.take_first() {
+                Some(Entry::Route(position)) => {
+                    self.frame.pending.skip_within(position);
+                    return self.route(position);
+                }
+                Some(Entry::Child(c)) => {
+                    if let Some(route) = self.enter(c) {
+                        return Some(route);
+                    }
+                }
+                None => self.frame = self.parents.pop()?,
+            }
+        }
     }
 
     /// The route at a position of the node being visited.

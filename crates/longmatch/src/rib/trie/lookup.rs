@@ -228,7 +228,7 @@ impl<F: Family> Trie<F> {
             Match::Route { depth, position, .. } => depth + fixed_bits(position),
             Match::Leaf { record } => self.records.get(record).len(),
         };
-        Some(Route { prefix: Prefix::from_bits_masked(bits, len), next_hop })
+        Some(Route { prefix: Prefix::truncated(bits, len), next_hop })
     }
 }
 
@@ -314,7 +314,7 @@ impl<'r, F: Family> Cover<'r, F> {
 
     fn route(&self, position: usize) -> Option<Route<F>> {
         let len = self.depth + fixed_bits(position);
-        let prefix = Prefix::from_bits_masked(self.prefix.bits(), len);
+        let prefix = Prefix::truncated(self.prefix.bits(), len);
         let next_hop = self.trie.next_hop(self.node, &self.maps, position)?;
         Some(Route { prefix, next_hop })
     }

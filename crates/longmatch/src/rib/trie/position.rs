@@ -150,7 +150,7 @@ impl<F: Family> Trie<F> {
             if !maps.has_child(c) {
                 return (above, None);
             }
-            let prefix = Prefix::from_bits_masked(region.bits(), depth + STRIDE);
+            let prefix = Prefix::truncated(region.bits(), depth + STRIDE);
             match self.top_of_child(prefix, self.child(node, &maps, c)) {
                 Some(below) => at = below,
                 None => return (above, None),
@@ -176,6 +176,6 @@ impl<F: Family> Trie<F> {
         let position = shorter.longest(c)?;
         let len = depth + super::layout::fixed_bits(position);
         let next_hop = self.next_hop(node, maps, position)?;
-        Some(Route { prefix: Prefix::from_bits_masked(prefix.bits(), len), next_hop })
+        Some(Route { prefix: Prefix::truncated(prefix.bits(), len), next_hop })
     }
 }

@@ -203,7 +203,7 @@ impl<F: Family> Record<F> {
 
     #[inline(always)]
     pub fn prefix(&self) -> Prefix<F> {
-        Prefix::from_bits_masked(F::Bits::from_network(self.bits.as_ref()), self.len)
+        Prefix::truncated(F::Bits::from_network(self.bits.as_ref()), self.len)
     }
 
     /// The length of the route's prefix, or the depth of the node.

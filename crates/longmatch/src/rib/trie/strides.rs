@@ -127,7 +127,7 @@ impl<'r, F: Family> Block<'r, F> {
             return sweep.region(Some(self.top), 0, 1 << width, self.inherited);
         }
         let end = self.depth + width;
-        let region = Prefix::from_bits_masked(prefix.bits(), prefix.len().min(end));
+        let region = Prefix::truncated(prefix.bits(), prefix.len().min(end));
         let first = Bits::extract(region.bits(), self.depth, width);
         let (above, top) = self.trie.around(&self.top, region);
         let inherited = above.map(|route| route.next_hop).or(self.inherited);
@@ -217,7 +217,7 @@ impl<'r, F: Family, V: FnMut(Slots<'r, F>)> Sweep<'r, F, V> {
         let prefix = |value: usize, k: u8| {
             let bits = bits & F::Bits::mask(depth);
             let value = F::Bits::from_u128((value as u128) << (F::WIDTH - depth - k));
-            Prefix::from_bits_masked(bits | value, depth + k)
+            Prefix::truncated(bits | value, depth + k)
         };
         // The position of a slot that lies in the node.
         let inside = |slot: usize| {

@@ -144,31 +144,36 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes[at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
 }
 
+/// Verifies the magic bytes, the version and the length of a file that begins with `start` and has
+/// `found` bytes: at least a header. The rest of the file need not be read for it.
+pub(super) fn verify_start(start: &[u8], found: u64) -> Result<(), FileError> {
+    if !MAGIC.starts_with(&start[..start.len().min(MAGIC.len())]) {
+        return Err(FileErrorKind::NotLongmatch.into());
+    }
+    let least = found.min(start.len() as u64);
+    if least < HEADER as u64 {
+        return Err(FileErrorKind::Truncated { expected: HEADER as u64, found: least }.into());
+    }
+    let version = u32_at(start, 8);
+    if version != VERSION {
+        return Err(FileErrorKind::Version { found: version }.into());
+    }
+    match u64_at(start, 16) {
+        expected if found < expected => Err(FileErrorKind::Truncated { expected, found }.into()),
+        expected if found > expected => {
+            Err(FileError::structure("the header", "the file is longer than it states"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Reads and verifies the header and the table of sections.
 ///
 /// Sections lie inside of the file, in order, without overlapping. `check` also verifies the
 /// checksum, and that the bytes between the sections are zero.
 pub(super) fn decode(file: &[u8], check: bool) -> Result<(Header, Vec<Section>), FileError> {
-    let found = file.len() as u64;
-    let start = &file[..file.len().min(MAGIC.len())];
-    if !MAGIC.starts_with(start) {
-        return Err(FileErrorKind::NotLongmatch.into());
-    }
-    if file.len() < HEADER {
-        return Err(FileErrorKind::Truncated { expected: HEADER as u64, found }.into());
-    }
-    let version = u32_at(file, 8);
-    if version != VERSION {
-        return Err(FileErrorKind::Version { found: version }.into());
-    }
-    let expected = u64_at(file, 16);
-    if found < expected {
-        return Err(FileErrorKind::Truncated { expected, found }.into());
-    }
+    verify_start(file, file.len() as u64)?;
     let wrong = |what: &str| FileError::structure("the header", what);
-    if found > expected {
-        return Err(wrong("the file is longer than it states"));
-    }
     let count = u32_at(file, 12) as usize;
     let end = HEADER.saturating_add(count.saturating_mul(ENTRY));
     if end > file.len() || !file.len().is_multiple_of(ALIGN) {

@@ -3,7 +3,7 @@
 //! ```text
 //! checksum  XXH64                        layout   the header and the table of sections
 //! writer    data to sections             spec     FileSpec: data to a file
-//! disk      files replaced as a whole    memory   mapped files, lent to arrays
+//! disk      files replaced as a whole    memory   files that are read or mapped
 //! open      sections to a table, verified         table, lookups  FileTable
 //! routes    sorted prefixes              values   FileRow: columns of cells
 //! ```

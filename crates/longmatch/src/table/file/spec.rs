@@ -8,7 +8,7 @@ use super::layout::Header;
 use super::writer::{self, RowNumbers};
 use crate::engine::images::Images;
 use crate::engine::{EngineKind, EngineSpec};
-use crate::table::route_ids::{RouteIds, renamed};
+use crate::table::route_ids::{numbered, renamed};
 use crate::table::{Answers, PrefixData};
 
 /// How prefix data are compiled to a file.
@@ -180,7 +180,7 @@ impl FileSpec {
         let numbers = RowNumbers::of(data);
         let (ipv4, ipv6) = match self.answers {
             Answers::Routes => {
-                let (_, ipv4, ipv6) = RouteIds::number(&table.ipv4, &table.ipv6);
+                let (ipv4, ipv6) = numbered(&table.ipv4, &table.ipv6);
                 (ipv4, ipv6)
             }
             Answers::Values => (

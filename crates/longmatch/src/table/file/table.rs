@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::disk::Identity;
 use super::error::FileError;
-use super::memory;
+use super::memory::{self, Unchanged};
 use super::open::{Opened, open};
 use super::routes::Sorted;
 use super::values::FileRow;
@@ -19,7 +19,8 @@ use crate::table::{Answers, Cell, Column, PrefixData, Row, Table};
 
 /// A compiled table in a file, ready when it is open.
 ///
-/// The file is mapped into memory, which all processes share that have it open. A clone shares it too.
+/// [`open`](Self::open) reads the file into memory of its own, and [`map`](Self::map) lends its bytes from the system,
+/// which all processes that have it open share. Clones share the memory in both cases.
 /// Lookups are those of a [`FrozenTable`](crate::FrozenTable); a value is a [`FileRow`].
 ///
 /// ```
@@ -47,11 +48,22 @@ pub struct FileTable {
 struct Origin {
     path: PathBuf,
     identity: Option<Identity>,
+    way: Way,
+}
+
+/// A way of opening a file.
+#[derive(Clone, Copy)]
+struct Way {
+    /// The file is mapped with this proof, or read without one.
+    mapped: Option<Unchanged>,
+    /// Whether its checksums are verified.
     check: bool,
 }
 
 impl FileTable {
-    /// Opens a file and verifies all of it: the checksums, and that no index leaves its array.
+    /// Reads a file and verifies all of it: the checksums, and that no index leaves its array.
+    ///
+    /// The table has a copy of the file: changes of the file do not reach it. O(length of the file).
     ///
     /// ```
     /// use longmatch::file::{FileSpec, FileTable};
@@ -66,10 +78,10 @@ impl FileTable {
     /// # Errors
     /// When the file cannot be read, is damaged, or is of another version or engine.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, FileError> {
-        Self::open_path(path.as_ref(), true)
+        Self::open_path(path.as_ref(), Way { mapped: None, check: true })
     }
 
-    /// Opens a file without verifying its checksums.
+    /// Reads a file without verifying its checksums.
     ///
     /// A damaged file may give wrong answers. It is still verified that no lookup can read outside of
     /// the file.
@@ -87,7 +99,52 @@ impl FileTable {
     /// # Errors
     /// When the file cannot be read, a lookup could leave it, or it is of another version or engine.
     pub fn open_trusted(path: impl AsRef<Path>) -> Result<Self, FileError> {
-        Self::open_path(path.as_ref(), false)
+        Self::open_path(path.as_ref(), Way { mapped: None, check: false })
+    }
+
+    /// Maps a file into memory and verifies all of it.
+    ///
+    /// All processes that map the file share its memory, and a page that nothing reads takes none.
+    ///
+    /// ```
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// # let path = std::env::temp_dir().join(format!("longmatch-map-{}.lm", std::process::id()));
+    /// FileSpec::default().write(&PrefixData::default(), &path)?;
+    /// // SAFETY: only `FileSpec::write` writes files at this path, and it replaces them.
+    /// let table = unsafe { FileTable::map(&path) }?;
+    /// assert!(table.is_empty());
+    /// # std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Safety
+    /// As long as the table or a clone of it exists, nobody, in any process, writes into the file that the path names, or
+    /// shortens it, or does so to another file that [`FileTable::reload`] finds at the path. To replace a file, write
+    /// another one and rename it, as [`FileSpec::write`](super::FileSpec::write) does; `cp` and `rsync --inplace` write
+    /// into the file.
+    ///
+    /// # Errors
+    /// Those of [`FileTable::open`]; also when the system cannot map files.
+    pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self, FileError> {
+        // SAFETY: the caller promises it.
+        let mapped = Some(unsafe { Unchanged::promised() });
+        Self::open_path(path.as_ref(), Way { mapped, check: true })
+    }
+
+    /// Maps a file into memory without verifying its checksums.
+    ///
+    /// A damaged file may give wrong answers, as with [`FileTable::open_trusted`].
+    ///
+    /// # Safety
+    /// That of [`FileTable::map`].
+    ///
+    /// # Errors
+    /// Those of [`FileTable::open_trusted`]; also when the system cannot map files.
+    pub unsafe fn map_trusted(path: impl AsRef<Path>) -> Result<Self, FileError> {
+        // SAFETY: the caller promises it.
+        let mapped = Some(unsafe { Unchanged::promised() });
+        Self::open_path(path.as_ref(), Way { mapped, check: false })
     }
 
     /// Opens a table in memory and verifies all of it. The bytes are copied.
@@ -131,30 +188,30 @@ impl FileTable {
         Ok(Self { opened: Arc::new(open(lender, check)?), origin: None })
     }
 
-    fn open_path(path: &Path, check: bool) -> Result<Self, FileError> {
+    fn open_path(path: &Path, way: Way) -> Result<Self, FileError> {
         let file = File::open(path).map_err(|error| FileError::io("open the file", path, error))?;
-        Self::open_file(&file, path, check)
+        Self::open_file(&file, path, way)
     }
 
-    fn open_file(file: &File, path: &Path, check: bool) -> Result<Self, FileError> {
+    fn open_file(file: &File, path: &Path, way: Way) -> Result<Self, FileError> {
         let metadata =
             file.metadata().map_err(|error| FileError::io("read its length", path, error))?;
-        let mapped = match metadata.len() {
-            // Nothing cannot be mapped.
-            0 => memory::copied(&[]).map_err(|error| error.at(path))?,
-            _ => {
-                memory::mapped(file, check).map_err(|error| FileError::io("map it", path, error))?
-            }
+        let memory = match (way.mapped, metadata.len()) {
+            // An empty file cannot be mapped.
+            (Some(unchanged), 1..) => memory::mapped(file, way.check, unchanged)
+                .map_err(|error| FileError::io("map it", path, error)),
+            (_, len) => memory::read(file, len),
         };
-        let table = Self::over(&mapped, check).map_err(|error| error.at(path))?;
+        let table = memory.and_then(|memory| Self::over(&memory, way.check));
+        let table = table.map_err(|error| error.at(path))?;
         let identity = Some(Identity::of(&metadata));
-        let origin = Origin { path: path.into(), identity, check };
+        let origin = Origin { path: path.into(), identity, way };
         Ok(Self { origin: Some(Arc::new(origin)), ..table })
     }
 
     /// Opens the file that the path names now, if it is another; returns whether it is.
     ///
-    /// It is opened as the first one was. Clones keep the old file; so does this table on an error.
+    /// It is read or mapped, and verified or trusted, as the first one was. Clones keep the old file; so does this table on an error.
     /// A table in memory has no path, and never another file.
     ///
     /// ```
@@ -177,7 +234,7 @@ impl FileTable {
     /// # Errors
     /// Those of opening.
     pub fn reload(&mut self) -> Result<bool, FileError> {
-        let Some(Origin { path, identity, check }) = self.origin.as_deref() else {
+        let Some(Origin { path, identity, way }) = self.origin.as_deref() else {
             return Ok(false);
         };
         let failed = |error| FileError::io("open the file", path, error);
@@ -186,7 +243,7 @@ impl FileTable {
         if *identity == Some(Identity::of(&metadata)) {
             return Ok(false);
         }
-        *self = Self::open_file(&file, path, *check)?;
+        *self = Self::open_file(&file, path, *way)?;
         Ok(true)
     }
 

@@ -181,6 +181,48 @@ fn mapped_addresses_stay_what_they_are() {
     }
 }
 
+/// A file that changes while it is read is a table of the bytes that were read, or refused.
+#[cfg(target_endian = "little")]
+#[test]
+fn a_file_that_changes_while_it_is_read() {
+    let data = data(6);
+    let bytes = file(&data, "s=8:codes=16", "codes=16", Answers::Routes);
+    let len = bytes.len() as u64;
+    let longer = [&bytes[..], &[7; 100]].concat();
+    for whole in [&bytes, &longer] {
+        let table = FileTable::over(&memory::read(&whole[..], len).unwrap(), true).unwrap();
+        let routes = table.iter().map(|(prefix, row)| (prefix, row.get(0).to_owned()));
+        assert!(routes.eq(data.table().iter().map(|(prefix, row)| (prefix, row[0].clone()))));
+    }
+    for found in [0, 7, 63, 64, 65, bytes.len() - 1] {
+        let error = memory::read(&bytes[..found], len).err().unwrap().to_string();
+        assert!(error.contains(&std::format!("truncated: {found} bytes of ")), "{error}");
+    }
+    // Nothing is allocated for a length that the first bytes do not state.
+    let error = memory::read(&bytes[..], u64::MAX).err().unwrap().to_string();
+    assert!(error.contains("the file is longer than it states"), "{error}");
+    let error = memory::read(&b"PREFIX,SITE\n"[..], u64::MAX).err().unwrap().to_string();
+    assert!(error.contains("magic bytes"), "{error}");
+}
+
+/// Bytes of a trusted file that are no text are read as null; other texts stay.
+#[cfg(target_endian = "little")]
+#[test]
+fn text_that_is_not_utf_8_is_null() {
+    let data = data(6);
+    let mut bytes = file(&data, "s=8:codes=16", "codes=16", Answers::Routes);
+    let at = bytes.windows(6).position(|window| window == b"site 1").unwrap();
+    bytes[at] = 0xff;
+    let table = FileTable::over(&memory::copied(&bytes).unwrap(), false).unwrap();
+    for ((_, row), (_, right)) in table.iter().zip(data.table().iter()) {
+        let damaged = right[0] == Cell::String("site 1".into());
+        let expected = if damaged { Cell::Null } else { right[0].clone() };
+        assert_eq!(row.get(0).to_owned(), expected);
+    }
+    let error = message(FileTable::over(&memory::copied(&bytes).unwrap(), true));
+    assert!(error.contains("section 'text' has a wrong checksum"), "{error}");
+}
+
 /// A table in the program is read where it lies, or copied to where its arrays are aligned.
 #[cfg(target_endian = "little")]
 #[test]

@@ -1,17 +1,21 @@
 //! Tables of both families with values, updated while readers use them.
 
+mod bulk;
 mod ids;
 mod places;
 mod reader;
+mod set_reader;
+mod set_writer;
 #[cfg(test)]
 mod tests;
 
-pub use reader::{OnlineTableReader, TableGuard, TableReader, TableView};
+pub use reader::{OnlineTableReader, OwnedTableReader, TableGuard, TableReader, TableView};
+pub use set_reader::{TableSetGuard, TableSetReader};
+pub use set_writer::TableSetWriter;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
-use core::hash::Hash;
 
 use self::ids::{Ids, SharedIds, acquire};
 use crate::engine::{CompileError, Corrupt};
@@ -25,8 +29,9 @@ use crate::net::{
     Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Outcome, Prefix, Route,
 };
 use crate::rib::{Rib, RibFull};
-use crate::table::lookups::{RibLookups, canonical, lookup_methods, route_methods};
-use crate::table::{Answers, InsertError, Table, TableSpec};
+use crate::table::lookups::{RibLookups, canonical, lookup_methods};
+use crate::table::routes::route_methods;
+use crate::table::{Answers, InsertError, Shareable, Table, TableSpec};
 
 /// The state that a writer of tables shares with its readers.
 struct SharedTable<T> {
@@ -459,7 +464,7 @@ impl<T> fmt::Debug for TableWriter<T> {
     }
 }
 
-impl<T: Hash + Eq> TableWriter<T> {
+impl<T> TableWriter<T> {
     /// Adds a route or replaces its value; returns the old value.
     ///
     /// The old value is readable until the next commit. Readers see the change after
@@ -481,7 +486,10 @@ impl<T: Hash + Eq> TableWriter<T> {
         &mut self,
         prefix: impl Into<IpPrefix>,
         value: T,
-    ) -> Result<Option<&T>, InsertError> {
+    ) -> Result<Option<&T>, InsertError>
+    where
+        T: Shareable,
+    {
         self.insert_with(prefix.into(), |values| acquire(values, value))
     }
 
@@ -494,7 +502,10 @@ impl<T: Hash + Eq> TableWriter<T> {
     /// # Errors
     /// Those of [`TableWriter::commit`], and when the table has too many values; routes and values
     /// are then as after the last commit.
-    pub fn replace(&mut self, table: Table<T>) -> Result<(), UpdateError> {
+    pub fn replace(&mut self, table: Table<T>) -> Result<(), UpdateError>
+    where
+        T: Shareable,
+    {
         self.roll_back();
         self.reclaim_ids();
         let mut gained = Vec::new();
@@ -508,7 +519,10 @@ impl<T: Hash + Eq> TableWriter<T> {
         &mut self,
         table: Table<T>,
         gained: &mut Vec<NextHopId>,
-    ) -> Result<(), UpdateError> {
+    ) -> Result<(), UpdateError>
+    where
+        T: Shareable,
+    {
         let (ipv4, ipv6) = self.ids.adopt(table, gained)?;
         let live4 = self.ipv4.writer.build(&ipv4)?;
         let live6 = self.ipv6.writer.build(&ipv6)?;

@@ -59,6 +59,93 @@ impl<T> TableReader<T> {
     }
 }
 
+impl<T> TableReader<T> {
+    /// Goes online as [`TableReader::online`], and keeps the reader: the result has no lifetime, so that a
+    /// binding of another language or a `struct` of your own can hold it.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, IpPrefix, OwnedTableReader, Table};
+    /// let mut table = Table::new();
+    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+    /// let writer = table.live(EngineKind::Folio)?;
+    /// let mut reader: OwnedTableReader<&str> = writer.reader().into_online();
+    /// assert_eq!(reader.table().lookup([10, 1, 2, 3]), Some(&"office"));
+    /// reader.quiescent();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn into_online(self) -> OwnedTableReader<T> {
+        self.slot.enter();
+        OwnedTableReader { reader: self }
+    }
+}
+
+/// A reader that is online and owns itself; see [`TableReader::into_online`].
+///
+/// Until [`quiescent`](Self::quiescent), [`into_reader`](Self::into_reader) or its drop, no memory that the
+/// writer retires is reused. It may move to another thread between lookups.
+///
+/// ```
+/// use longmatch::{EngineKind, Table};
+/// let reader = Table::<u8>::new().live(EngineKind::Folio)?.reader().into_online();
+/// assert_eq!(reader.table().lookup([10, 1, 2, 3]), None);
+/// # Ok::<(), longmatch::CompileError>(())
+/// ```
+#[must_use = "a reader that is dropped at once goes offline again"]
+pub struct OwnedTableReader<T> {
+    /// Online as long as it is here; its drop leaves.
+    reader: TableReader<T>,
+}
+
+impl<T> OwnedTableReader<T> {
+    /// The current table, with all lookups.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Table};
+    /// let reader = Table::<u8>::new().live(EngineKind::Folio)?.reader().into_online();
+    /// assert_eq!(reader.table().lookup_id([10, 1, 2, 3]), None);
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
+    #[inline]
+    pub fn table(&self) -> TableView<'_, T> {
+        // SAFETY: the reader is online; the result borrows `self`, so neither `quiescent`,
+        // `into_reader` nor the drop comes before its end.
+        TableView { current: unsafe { Current::load(self.reader.slot.shared()) } }
+    }
+
+    /// Announces a quiescent state, in which no part of the table is held. A load and a store.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Table};
+    /// let mut reader = Table::<u8>::new().live(EngineKind::Folio)?.reader().into_online();
+    /// reader.quiescent();
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
+    #[inline]
+    pub fn quiescent(&mut self) {
+        self.reader.slot.quiescent();
+    }
+
+    /// Goes offline.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Table};
+    /// let reader = Table::<u8>::new().live(EngineKind::Folio)?.reader().into_online();
+    /// let mut reader = reader.into_reader();
+    /// assert_eq!(reader.pin().lookup([10, 1, 2, 3]), None);
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
+    pub fn into_reader(self) -> TableReader<T> {
+        self.reader.slot.leave();
+        self.reader
+    }
+}
+
+impl<T> fmt::Debug for OwnedTableReader<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.table().fmt(f)
+    }
+}
+
 impl<T> Clone for TableReader<T> {
     fn clone(&self) -> Self {
         Self::new(self.slot.shared().clone())
@@ -290,7 +377,7 @@ impl<'r, T> Current<'r, T> {
         Prefix<F>: Into<IpPrefix>,
     {
         let cell = self.cell(id)?;
-        let prefix = Prefix::from_bits_masked(addr, cell.len);
+        let prefix = Prefix::truncated(addr, cell.len);
         debug_assert_eq!(prefix.into(), cell.prefix(), "the id of another route");
         Some((prefix, &cell.value))
     }

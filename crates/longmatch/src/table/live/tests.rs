@@ -1,5 +1,6 @@
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
+use core::hash::Hash;
 use core::net::IpAddr;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;

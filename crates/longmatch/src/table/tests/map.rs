@@ -213,7 +213,7 @@ fn retained_and_cleared_tables() {
     limited.extend([(p("::/0"), 1)]);
     limited.clear();
     assert!(limited.is_empty() && limited.next_hops().is_empty());
-    limited.reserve(10);
+    limited.reserve_values(10);
     limited.insert(p("::/0"), 2).unwrap();
     assert!(matches!(limited.insert(p("::/1"), 2), Err(InsertError::Routes(_))));
     assert!(matches!(limited.insert(p("::/0"), 3), Err(InsertError::NextHops(_))));
@@ -228,4 +228,49 @@ fn a_panic_in_retain_removes_nothing() {
     }));
     assert!(result.is_err());
     assert_eq!(table, sample());
+}
+
+/// Types that can be neither cloned nor compared nor hashed.
+#[test]
+fn values_of_any_type_are_returned() {
+    struct Opaque(u8);
+    let mut table = Table::new();
+    for (prefix, number) in [("10.0.0.0/8", 1), ("11.0.0.0/8", 2), ("::/0", 3)] {
+        assert!(table.insert_distinct(p(prefix), Opaque(number)).unwrap().is_none());
+    }
+    let taken = table.try_take(p("11.0.0.0/8")).map(|value| value.map_or(0, |value| value.0));
+    assert_eq!(taken, Some(2));
+    assert!(table.try_take(p("11.0.0.0/8")).is_none());
+    let rest = table.into_by_value().into_iter().map(|(value, prefixes)| (value.0, prefixes));
+    assert!(rest.eq([(1, vec![p("10.0.0.0/8")]), (3, vec![p("::/0")])]));
+    let mut table = sample();
+    let entry = table.entry(p("::/0")).insert("new").unwrap();
+    assert_eq!(entry.take(), "new");
+}
+
+/// What a refused `append` has not moved is still in the other table.
+#[test]
+fn appending_past_a_limit_loses_nothing() {
+    let mut table = Table::with_limits(2, 9);
+    table.extend([(p("10.0.0.0/8"), 1)]);
+    let [a, b, c] = ["10.0.0.0/8", "11.0.0.0/8", "12.0.0.0/8"].map(p);
+    let mut other = Table::from([(a, 7), (b, 8), (c, 9), (p("::/0"), 7)]);
+    assert!(matches!(table.append(&mut other), Err(InsertError::Routes(_))));
+    assert_eq!(table, Table::from([(a, 7), (b, 8)]));
+    assert_eq!(other, Table::from([(c, 9), (p("::/0"), 7)]));
+    assert!(table.remove(a).is_some());
+    table.append(&mut other).unwrap();
+    assert!(table.keys().eq([b, c, p("::/0")]) && other.is_empty());
+}
+
+#[test]
+fn mapped_bounds_mean_ipv4() {
+    let table = sample();
+    let mapped = p("::ffff:10.0.0.0/104");
+    assert!(table.iter_from(mapped).eq(table.iter_from(p("10.0.0.0/8"))));
+    assert_eq!(table.iter_from(mapped).count(), 5);
+    assert_eq!(table.range(p("::/0")..=mapped).count(), 0, "the end is before the start");
+    assert_eq!(table.get_lpm_prefix(p("::ffff:10.8.0.0/111")), Some((p("10.0.0.0/8"), &"office")));
+    assert_eq!(table.get_spm(p("::ffff:10.8.0.0/111")), Some((p("0.0.0.0/0"), &"world")));
+    assert!(table.direct_children(p("::ffff:0.0.0.0/97")).map(|it| it.0).eq([p("10.0.0.0/8")]));
 }

@@ -1,6 +1,7 @@
 //! Random sequences of every operation against a map of the standard library.
 
 use alloc::collections::BTreeMap;
+use core::ops::{Bound, RangeBounds};
 
 use super::changes::assert_counts;
 use super::*;
@@ -37,7 +38,7 @@ type Model = BTreeMap<IpPrefix, u32>;
 
 fn step(random: &mut Random, table: &mut Table<u32>, model: &mut Model) {
     let (key, value) = (prefix(random), random.below(5) as u32);
-    match random.below(14) {
+    match random.below(18) {
         0..3 => assert_eq!(table.insert(key, value).unwrap().copied(), model.insert(key, value)),
         3 => {
             let old = table.insert_distinct(key, value).unwrap().copied();
@@ -78,8 +79,51 @@ fn step(random: &mut Random, table: &mut Table<u32>, model: &mut Model) {
             table.clear();
             model.clear();
         }
+        14 => assert_eq!(table.take(key), model.remove(&key)),
+        15 => match table.try_take(key).map(|taken| taken.map_err(|shared| *shared)) {
+            Some(Ok(old)) => assert_eq!(Some(old), model.remove(&key)),
+            Some(Err(shared)) => {
+                assert_eq!(Some(shared), model.remove(&key));
+                assert!(table.values().any(|other| *other == shared), "another route has it");
+            }
+            None => assert_eq!(model.get(&key), None),
+        },
+        16 if random.below(10) == 0 => {
+            let (range, most) = (bounds(random, key), random.below(4) as usize);
+            let extract =
+                |prefix: IpPrefix, old: u32| prefix.len().is_multiple_of(2) && old != value;
+            let extracted = table.extract_if(range, |prefix, old| extract(prefix, *old));
+            let expected: Vec<_> = model
+                .iter()
+                .map(|(prefix, old)| (*prefix, *old))
+                .filter(|(prefix, old)| range.contains(prefix) && extract(*prefix, *old))
+                .take(most)
+                .collect();
+            assert!(extracted.take(most).eq(expected.iter().copied()));
+            for (prefix, _) in expected {
+                model.remove(&prefix);
+            }
+        }
+        17 if random.below(10) == 0 => {
+            let routes: Vec<_> = (0..9).map(|i| (prefix(random), i)).collect();
+            let mut other: Table<u32> = routes.iter().copied().collect();
+            table.append(&mut other).unwrap();
+            assert!(other.is_empty());
+            model.extend(routes);
+        }
         _ => assert_eq!(table.get(key), model.get(&key)),
     }
+}
+
+/// A range with a prefix as one bound, sometimes empty.
+fn bounds(random: &mut Random, key: IpPrefix) -> (Bound<IpPrefix>, Bound<IpPrefix>) {
+    let other = prefix(random);
+    let mut bound = |prefix| match random.below(3) {
+        0 => Bound::Unbounded,
+        1 => Bound::Included(prefix),
+        _ => Bound::Excluded(prefix),
+    };
+    (bound(key), bound(other))
 }
 
 /// Changes a value through a guard, which is sometimes leaked.
@@ -113,6 +157,47 @@ impl ExtractCovered for Model {
     }
 }
 
+/// The operations on the region of a prefix, and on a range.
+fn assert_same_region(
+    table: &Table<u32>,
+    model: &Model,
+    key: IpPrefix,
+    range: (Bound<IpPrefix>, Bound<IpPrefix>),
+) {
+    let routes = || model.iter().map(|(prefix, value)| (*prefix, value));
+    let covers = || routes().filter(|(prefix, _)| prefix.covers(key));
+    assert_eq!(table.get_lpm_prefix(key), covers().next_back());
+    assert_eq!(table.get_spm(key), covers().next());
+    let below = || routes().filter(|(prefix, _)| key.covers(*prefix) && *prefix != key);
+    let between = |it: IpPrefix| below().any(|(prefix, _)| prefix.covers(it) && prefix != it);
+    let direct = || below().filter(|(prefix, _)| !between(*prefix));
+    assert!(table.direct_children(key).eq(direct()));
+    let inside = || routes().filter(|(prefix, _)| range.contains(prefix));
+    assert!(table.range(range).eq(inside()), "{range:?}");
+    assert!(table.range(range).rev().eq(inside().rev()), "{range:?}");
+    assert!(table.iter_from(key).eq(routes().filter(|(prefix, _)| *prefix >= key)));
+
+    let frozen = table.clone().freeze(crate::EngineKind::Linear).unwrap();
+    assert_eq!(frozen.get_lpm_prefix(key), covers().next_back());
+    assert_eq!(frozen.get_spm(key), covers().next());
+    assert!(frozen.direct_children(key).eq(direct()));
+    assert!(frozen.range(range).rev().eq(inside().rev()), "{range:?}");
+}
+
+/// Whole tables made of a table.
+fn assert_same_wholes(table: &Table<u32>, model: &Model, addrs: &[IpAddr]) {
+    let aggregated = table.aggregated();
+    assert_counts(&aggregated);
+    assert!(aggregated.len() <= table.len());
+    addrs.iter().for_each(|addr| assert_eq!(aggregated.lookup(*addr), table.lookup(*addr)));
+    let by_value = table.clone().into_by_value();
+    assert!(by_value.is_sorted_by(|a, b| a.1[0] < b.1[0]));
+    assert!(by_value.iter().all(|(_, prefixes)| prefixes.is_sorted()));
+    assert_eq!(by_value.len(), table.next_hops().len(), "each value once");
+    let flat = by_value.iter().flat_map(|(value, all)| all.iter().map(|prefix| (*prefix, *value)));
+    assert_eq!(flat.collect::<Model>(), *model);
+}
+
 fn assert_same(table: &Table<u32>, model: &Model, addr: IpAddr) {
     let routes = || model.iter().map(|(prefix, value)| (*prefix, value));
     assert!(table.iter().eq(routes()));
@@ -141,10 +226,86 @@ fn random_changes_agree_with_a_map() {
             if i % 16 == 0 {
                 let addr = prefix(&mut random).last();
                 assert_same(&table, &model, addr);
+                let (key, other) = (prefix(&mut random), prefix(&mut random));
+                let range = bounds(&mut random, other);
+                assert_same_region(&table, &model, key, range);
             }
             if i % 1024 == 0 {
+                table.reclaim();
+                let addrs: Vec<_> = (0..64).map(|_| prefix(&mut random).last()).collect();
+                assert_same_wholes(&table, &model, &addrs);
                 table = table.into_iter().collect();
             }
+        }
+    }
+}
+
+/// A live table and its readers against the map, with commits and roll-backs.
+#[test]
+fn random_changes_of_live_tables_agree_with_a_map() {
+    let steps = if cfg!(miri) { 60 } else { 4_000 };
+    for answers in [Answers::Values, Answers::Routes] {
+        let mut random = Random(answers as u64);
+        let spec = TableSpec::new(crate::EngineKind::Linear).answers(answers);
+        let mut writer = Table::new().live(spec).unwrap();
+        let mut reader = writer.reader();
+        let (mut model, mut committed) = (Model::new(), Model::new());
+        for _ in 0..steps {
+            live_step(&mut random, &mut writer, &mut model);
+            match random.below(8) {
+                0 => {
+                    writer.commit().unwrap();
+                    committed = model.clone();
+                    writer.check().unwrap();
+                }
+                1 if random.below(4) == 0 => {
+                    writer.roll_back();
+                    model = committed.clone();
+                }
+                _ => {}
+            }
+            assert!(writer.iter().eq(model.iter().map(|(prefix, value)| (*prefix, value))));
+            let addr = prefix(&mut random).last();
+            let found = committed.iter().rfind(|(prefix, _)| prefix.contains(addr));
+            assert_eq!(reader.pin().lookup(addr), found.map(|(_, value)| value));
+        }
+    }
+}
+
+fn live_step(random: &mut Random, writer: &mut TableWriter<u32>, model: &mut Model) {
+    let (key, value) = (prefix(random), random.below(5) as u32);
+    match random.below(40) {
+        0..16 => {
+            let change = |old: Option<&u32>| old.is_none_or(|old| *old != value).then_some(value);
+            let new = change(model.get(&key));
+            assert_eq!(writer.update(key, change).unwrap().copied(), new);
+            match new {
+                Some(new) => drop(model.insert(key, new)),
+                None => drop(model.remove(&key)),
+            }
+        }
+        16..28 => assert_eq!(writer.insert(key, value).unwrap().copied(), model.insert(key, value)),
+        28..34 => assert_eq!(writer.remove(key).copied(), model.remove(&key)),
+        34..36 => {
+            let routes: Vec<_> = (0..5).map(|i| (prefix(random), i)).collect();
+            match value {
+                0 => writer.extend(routes.iter().map(|(prefix, value)| (*prefix, value))),
+                _ => writer.extend(routes.iter().copied()),
+            }
+            model.extend(routes);
+        }
+        36 => assert_eq!(writer.remove_children(key), model.extract_if_covered(key)),
+        37 => {
+            writer.retain(|prefix, old| prefix.len() % 3 != 0 || *old != value);
+            model.retain(|prefix, old| prefix.len() % 3 != 0 || *old != value);
+        }
+        38 if value == 0 => {
+            writer.clear();
+            model.clear();
+        }
+        _ => {
+            let covers = model.iter().rfind(|(prefix, _)| prefix.covers(key));
+            assert_eq!(writer.get_lpm_prefix(key), covers.map(|(prefix, value)| (*prefix, value)));
         }
     }
 }

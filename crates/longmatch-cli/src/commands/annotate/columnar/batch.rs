@@ -175,14 +175,18 @@ impl Plan {
         take(values, &numbers.collect::<UInt32Array>(), None)
     }
 
-    /// The matched prefixes.
+    /// The matched prefixes, or their states.
     fn prefixes(&self, i: usize, matches: &[Option<NextHopId>]) -> Result<ArrayRef, ArrowError> {
         let mut texts = StringBuilder::new();
         for matches in matches.chunks_exact(self.tables.len()) {
             match self.tables.value(i, matches) {
+                // Writing to memory does not fail.
                 Value::Prefix(prefix) => {
-                    // Writing to memory does not fail.
                     let _ = write!(texts, "{prefix}");
+                    texts.append_value("");
+                }
+                Value::State(state) => {
+                    let _ = write!(texts, "{state}");
                     texts.append_value("");
                 }
                 _ => texts.append_option(self.default.as_ref()),

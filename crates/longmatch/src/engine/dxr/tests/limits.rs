@@ -101,7 +101,7 @@ fn the_papers_search_refuses_what_it_lacks() {
     let rib = rib4(&[("10.0.0.0/8", 70_000), ("10.1.2.0/24", 1)]);
     let build = |spec: &EngineSpec| Fib::compile(&rib, spec.clone()).map(|fib| fib.variant());
     for (options, refused) in [("d=15:x=5", "x=5"), ("batch=gather", "batch=gather")] {
-        let spec: EngineSpec = format!("dxr:hops=k:search=paper:{options}").parse().unwrap();
+        let spec = unread_spec(&format!("dxr:hops=k:search=paper:{options}"));
         let error = OptionError { engine: NAME, option: refused.into(), expected: PAPER_EXPECTED };
         assert_eq!(build(&spec), Err(error.into()));
     }
