@@ -112,7 +112,8 @@ fn asn(text: &str) -> Result<u32, Problem> {
 fn add(asn: u32, prefix: &str, length: Option<u8>, vrps: &mut VrpSet) -> Result<(), Problem> {
     let parsed = prefix.parse::<IpPrefix>();
     let prefix = parsed.map_err(|error| Problem::Prefix { text: shorten(prefix), error })?;
-    let vrp = Vrp::new(prefix, length.unwrap_or(prefix.len()), asn).map_err(|error| Problem::Vrp(error.into()))?;
+    let vrp = Vrp::new(prefix, length.unwrap_or(prefix.len()), asn)
+        .map_err(|error| Problem::Vrp(error.into()))?;
     vrps.insert(vrp).map_err(|full| Problem::Sink(full.into()))?;
     Ok(())
 }

@@ -148,8 +148,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "iteration from both ends does not stop in the middle",
         file: ITER,
-        find: "self.last.is_none_or(|last| route.prefix < last)",
-        replace: "self.last.is_none_or(|last| route.prefix <= last)",
+        find: "Excluded(last) => route.prefix < last",
+        replace: "Excluded(last) => route.prefix <= last",
         tests: TESTS,
     },
     Mutant {

@@ -112,9 +112,11 @@ impl AutoGoal {
     ///
     /// ```
     /// use longmatch::engine::auto::AutoGoal;
+    /// use longmatch::{EngineKind, EngineSpec};
     /// let goal = AutoGoal::of(&"auto:memory=4M".parse()?)?;
     /// assert_eq!(goal.memory, Some(4 << 20));
-    /// assert!(AutoGoal::of(&"auto:use=one".parse()?).is_err(), "only a trial looks addresses up");
+    /// let spec = EngineSpec::from(EngineKind::Auto).option("use=one");
+    /// assert!(AutoGoal::of(&spec).is_err(), "only a trial looks addresses up");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
