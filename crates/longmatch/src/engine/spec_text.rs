@@ -59,11 +59,13 @@ impl FromStr for EngineSpec {
         match &spec {
             spec if spec.options.is_empty() => {}
             spec if kind == EngineKind::Auto => drop(AutoGoal::of(spec)?),
-            spec => {
-                let families = [options_of::<Ipv4>(spec), options_of::<Ipv6>(spec)];
-                // An option of one family is enough; the error is that of the last.
-                families.into_iter().flatten().reduce(Result::or).unwrap_or(Ok(()))?;
-            }
+            // An option of one family is enough.
+            spec => match (options_of::<Ipv4>(spec), options_of::<Ipv6>(spec)) {
+                (Some(Err(error)), None | Some(Err(_))) | (None, Some(Err(error))) => {
+                    return Err(error.into());
+                }
+                _ => {}
+            },
         }
         Ok(spec)
     }

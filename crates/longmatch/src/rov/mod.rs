@@ -46,6 +46,15 @@ use authorized::Authorized;
 /// The state of a route (RFC 6811, section 2).
 ///
 /// Its text is `valid`, `invalid (asn)`, `invalid (length)` or `not found`.
+///
+/// ```
+/// use longmatch::IpPrefix;
+/// use longmatch::rov::{Validity, VrpSet};
+/// let state = VrpSet::new().validate("192.0.2.0/24".parse::<IpPrefix>()?, Some(64500));
+/// assert_eq!(state, Validity::NotFound);
+/// assert_eq!(state.to_string(), "not found");
+/// # Ok::<(), longmatch::ParsePrefixError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Validity {
     /// A VRP matches: it covers the route, and has its origin and a sufficient greatest length.
@@ -57,6 +66,17 @@ pub enum Validity {
 }
 
 /// The reason why no covering VRP matches a route.
+///
+/// ```
+/// use longmatch::IpPrefix;
+/// use longmatch::rov::{InvalidReason, Validity, Vrp, VrpSet};
+/// let mut vrps = VrpSet::new();
+/// vrps.insert(Vrp::new("192.0.2.0/24".parse()?, 24, 64500)?)?;
+/// let longer: IpPrefix = "192.0.2.0/25".parse()?;
+/// assert_eq!(vrps.validate(longer, Some(64500)), Validity::Invalid(InvalidReason::Length));
+/// assert_eq!(vrps.validate(longer, Some(64501)), Validity::Invalid(InvalidReason::Asn));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum InvalidReason {
     /// None has the route's origin.

@@ -67,6 +67,13 @@ fn width(prefix: IpPrefix) -> u8 {
 }
 
 /// The greatest length of a VRP is none that its prefix can have.
+///
+/// ```
+/// use longmatch::rov::Vrp;
+/// let error = Vrp::new("192.0.2.0/24".parse()?, 33, 64500).unwrap_err();
+/// assert_eq!(error.to_string(), "the max length 33 of 192.0.2.0/24 is not in the range 24 to 32");
+/// # Ok::<(), longmatch::ParsePrefixError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MaxLengthError {
     /// The prefix.
