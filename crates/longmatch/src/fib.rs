@@ -80,7 +80,7 @@ impl<F: Engines> Fib<F> {
     /// # Errors
     /// Those of [`auto::compile`].
     pub fn choose(rib: &Rib<F>, goal: &AutoGoal) -> Result<(Choice, Self), CompileError> {
-        let (choice, engine) = auto::compile_boxed(rib, goal)?;
+        let (choice, engine) = auto::compile_boxed(rib, goal, auto::Life::Frozen)?;
         Ok((choice, Self { engine: Arc::from(engine), family: PhantomData }))
     }
 }

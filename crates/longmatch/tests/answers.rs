@@ -520,3 +520,22 @@ fn sets_of_tables_answer_for_each_table() {
         assert!(set.is_empty());
     }
 }
+
+/// A router's customers have a table each.
+#[test]
+fn a_thousand_small_tables_are_small() {
+    let mut bytes = 0;
+    for customer in 0..1_000_u32 {
+        let routes = (0..11_u32).map(|i| {
+            let network = customer.wrapping_mul(0x9e37_79b9).wrapping_add(i << 13);
+            let prefix = Prefix::<Ipv4>::from_bits_masked(network, 24 - (i % 9) as u8);
+            (IpPrefix::from(prefix), i)
+        });
+        let table: Table<u32> = routes.collect();
+        let fast = table.freeze(EngineKind::Auto).unwrap();
+        fast.check().unwrap();
+        bytes += fast.ipv4().memory_usage().bytes() + fast.ipv6().memory_usage().bytes();
+        bytes += fast.table().ipv4().memory_bytes() + fast.table().ipv6().memory_bytes();
+    }
+    assert!(bytes <= 4 << 20, "1,000 tables take {bytes} bytes");
+}

@@ -239,13 +239,14 @@ mod tests {
                 folio::v4::Config {
                     code_bytes: Some(3),
                     root_bits: Some(12),
+                    spare: Some(4096),
                     lists: Some(4),
                     entries: Some(1_000_000),
                     flat: Some(true),
                     ahead: Some(false),
                 }
                 .into(),
-                "folio:codes=24:s=12:lists=4:entries=none:flat=yes:ahead=no",
+                "folio:codes=24:s=12:spare=4096:lists=4:entries=none:flat=yes:ahead=no",
             ),
             (
                 tree_bitmap::Config { stride: 4, wide_results: true }.into(),

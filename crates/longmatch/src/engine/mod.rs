@@ -161,10 +161,10 @@ pub trait Engines: NamedEngines {
     fn build_live(spec: &EngineSpec, rib: &Rib<Self>) -> Result<LiveEngine<Self>, CompileError>;
 }
 
-/// Compiles the requested engine.
-fn boxed<F: NamedEngines>(spec: &EngineSpec, rib: &Rib<F>) -> Boxed<F> {
+/// Compiles the requested engine, for lookups only or for changes.
+fn boxed<F: NamedEngines>(spec: &EngineSpec, rib: &Rib<F>, life: auto::Life) -> Boxed<F> {
     match spec.kind {
-        EngineKind::Auto => auto::build_boxed(spec, rib),
+        EngineKind::Auto => auto::build_boxed(spec, rib, life),
         _ => F::build_boxed(spec, rib),
     }
 }
@@ -178,14 +178,14 @@ macro_rules! engines_of {
                 spec: &EngineSpec,
                 rib: &Rib<Self>,
             ) -> Result<Arc<dyn Checked<Self>>, CompileError> {
-                boxed(spec, rib).map(Arc::from)
+                boxed(spec, rib, auto::Life::Frozen).map(Arc::from)
             }
 
             fn build_live(
                 spec: &EngineSpec,
                 rib: &Rib<Self>,
             ) -> Result<LiveEngine<Self>, CompileError> {
-                boxed(spec, rib).map(Checked::into_live)
+                boxed(spec, rib, auto::Life::Live).map(Checked::into_live)
             }
         }
     )*};

@@ -15,7 +15,8 @@
 //!
 //! The order is `folio`, `poptrie`, `dxr`, `spider`, `dir24_8`, `sail`, `tree_bitmap`, `radix`: about
 //! from the fastest to the slowest, of those that are compiled in and exist for the family. The
-//! first that can hold the table is chosen.
+//! first that can hold the table is chosen. A frozen IPv4 table of at most 64 routes takes a few KiB
+//! (`folio:spare=1K`), as a program may have thousands of them.
 //!
 //! `try` needs the feature `std`. Its time covers the measurement; compiling the three comes on top,
 //! and they exist at the same time.
@@ -32,6 +33,7 @@ pub use goal::{AutoGoal, Locality, Trial, Usage};
 
 use crate::engine::kit::{Boxed, Checked, CompileError, Engine, EngineVisitor, Size};
 use crate::engine::registry::{AUTO as NAME, EngineKind, EngineSpec, NamedEngines};
+use crate::net::{Family, Ipv4};
 use crate::rib::Rib;
 
 /// The engines that may be chosen, in this order: ours, then about from the fastest to the slowest.
@@ -47,13 +49,27 @@ const ORDER: [EngineKind; 8] = [
     EngineKind::Radix,
 ];
 
+/// The most routes of a table that are few.
+const FEW: usize = 64;
+/// The memory of a table of few routes, of which a program may have thousands, on top of the least.
+const SPARE: &str = "spare=1K";
+
+/// The life of a table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// Its routes never change.
+    Frozen,
+    /// It may grow, from few routes to many.
+    Live,
+}
+
 /// The chosen engine, and why: see [`compile`].
 ///
 /// ```
 /// use longmatch::engine::auto::{AutoGoal, Choice};
 /// use longmatch::{EngineKind, Fib, Ipv4, Rib};
 /// let (choice, _) = Fib::choose(&Rib::<Ipv4>::new(), &AutoGoal::default())?;
-/// assert_eq!(choice.to_string(), "auto: folio");
+/// assert_eq!(choice.to_string(), "auto: folio:spare=1K");
 /// # Ok::<(), longmatch::CompileError>(())
 /// ```
 #[derive(Clone, PartialEq, Debug)]
@@ -168,7 +184,7 @@ pub fn compile<F: NamedEngines, V: EngineVisitor<F>>(
             let (_, output) = build(&choice.spec)?;
             Ok((choice, output))
         }
-        None => choose(rib, goal.memory, &mut build),
+        None => choose(rib, goal.memory, Life::Live, &mut build),
     }
 }
 
@@ -179,10 +195,11 @@ type Chosen<F> = (Choice, Box<dyn Checked<F>>);
 pub(crate) fn compile_boxed<F: NamedEngines>(
     rib: &Rib<F>,
     goal: &AutoGoal,
+    life: Life,
 ) -> Result<Chosen<F>, CompileError> {
     match tried(rib, goal)? {
         Some(chosen) => Ok(chosen),
-        None => choose(rib, goal.memory, &mut |spec| boxed(spec, rib)),
+        None => choose(rib, goal.memory, life, &mut |spec| boxed(spec, rib)),
     }
 }
 
@@ -197,8 +214,12 @@ pub(super) fn build<F: NamedEngines, V: EngineVisitor<F>>(
 }
 
 /// [`build`], behind a pointer.
-pub(super) fn build_boxed<F: NamedEngines>(spec: &EngineSpec, rib: &Rib<F>) -> Boxed<F> {
-    let (_, engine) = compile_boxed(rib, &AutoGoal::of(spec)?)?;
+pub(super) fn build_boxed<F: NamedEngines>(
+    spec: &EngineSpec,
+    rib: &Rib<F>,
+    life: Life,
+) -> Boxed<F> {
+    let (_, engine) = compile_boxed(rib, &AutoGoal::of(spec)?, life)?;
     Ok(engine)
 }
 
@@ -234,10 +255,15 @@ type Build<'b, T> = &'b mut dyn FnMut(&EngineSpec) -> Result<(u64, T), CompileEr
 fn choose<F: NamedEngines, T>(
     rib: &Rib<F>,
     memory: Option<u64>,
+    life: Life,
     build: Build<'_, T>,
 ) -> Result<(Choice, T), CompileError> {
     let mut refusals = Vec::new();
-    let mut candidates = candidates::<F>(memory);
+    let few = life == Life::Frozen && rib.len() <= FEW && F::WIDTH == Ipv4::WIDTH;
+    let mut candidates = candidates::<F>(memory).map(|spec| match spec.kind {
+        EngineKind::Folio if few => spec.option(SPARE),
+        _ => spec,
+    });
     for spec in candidates.by_ref() {
         match first_fit(spec, build) {
             Ok((spec, bytes, it)) => return Ok((Choice::of(spec, bytes, refusals), it)),

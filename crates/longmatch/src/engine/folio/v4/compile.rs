@@ -115,14 +115,14 @@ fn refused(key: &str, value: u8) -> CompileError {
 impl Config {
     /// The plan's part of the choices.
     fn request(&self) -> Result<Request, CompileError> {
-        let Self { code_bytes, root_bits: root, lists, entries, flat, ahead } = *self;
+        let Self { code_bytes, root_bits: root, spare, lists, entries, flat, ahead } = *self;
         if let Some(root) = root.filter(|root| !(MIN_ROOT..=MAX_ROOT).contains(root)) {
             return Err(refused("s", root));
         }
         if let Some(bytes) = code_bytes.filter(|bytes| !(1..=4).contains(bytes)) {
             return Err(refused("codes", bytes.saturating_mul(8)));
         }
-        Ok(Request { root, lists, entries, flat, ahead })
+        Ok(Request { root, spare, lists, entries, flat, ahead })
     }
 }
 

@@ -34,7 +34,7 @@ use crate::engine::kit::{
     Built, CompileError, Corrupt, Engine, EngineVisitor, Keys, LiveEngine, Lookup, Request,
     Structure, Variant, answers_for, capacity_for,
 };
-use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
+use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable, parse_bytes};
 use crate::net::{Ipv4, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
@@ -56,6 +56,9 @@ pub struct Config {
     pub code_bytes: Option<u8>,
     /// Bits of an address that number the root's entries: 8 to 22.
     pub root_bits: Option<u8>,
+    /// Bytes that the table may take on top of the smallest plan; 2 MiB by default, for which even a small table has a
+    /// large root. With less, thousands of small tables are small.
+    pub spare: Option<u32>,
     /// Bytes that a change of next hop may cost to spare a list.
     pub lists: Option<u32>,
     /// Bytes that a change of next hop may cost to spare a page of entries.
@@ -77,6 +80,7 @@ impl Config {
         let options = [
             ("codes", self.code_bytes.map(|bytes| (8 * bytes).to_string())),
             ("s", self.root_bits.map(|bits| bits.to_string())),
+            ("spare", self.spare.map(|bytes| bytes.to_string())),
             ("lists", self.lists.map(worth)),
             ("entries", self.entries.map(worth)),
             ("flat", self.flat.map(yes)),
@@ -86,7 +90,7 @@ impl Config {
     }
 }
 
-const EXPECTED: &str = "codes=8, 16, 24 or 32, s= and 8 to 22, lists= and entries= and a number of \
+const EXPECTED: &str = "codes=8, 16, 24 or 32, s= and 8 to 22, spare= and bytes such as 4K, lists= and entries= and a number of \
      bytes or 'none', flat=yes or no, ahead=yes or no";
 
 /// Builds the form. Takes the options of its configuration.
@@ -110,6 +114,7 @@ pub(super) fn build<V: EngineVisitor<Ipv4>>(
     let config = Config {
         code_bytes: codes,
         root_bits: options.number("s", MIN_ROOT..=MAX_ROOT),
+        spare: options.value("spare", |bytes| u32::try_from(parse_bytes(bytes)?).ok()),
         lists: options.value("lists", worth),
         entries: options.value("entries", worth),
         flat: options.value("flat", yes),
@@ -185,6 +190,7 @@ impl<M: Memory> Structure<Ipv4> for Folio4<M> {
         let config = Config {
             code_bytes: Some(self.fixed.code_bytes),
             root_bits: Some(self.fixed.root_bits()),
+            spare: None,
             lists: Some(self.plan.lists),
             entries: Some(self.plan.entries),
             flat: Some(self.fixed.single == Single::Flat),

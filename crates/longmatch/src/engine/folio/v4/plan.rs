@@ -43,6 +43,8 @@ const FINALISTS: usize = 2;
 /// The bits of roots of small tables and of all.
 const SMALL_ROOTS: [u8; 3] = [8, 10, 12];
 const ROOTS: [u8; 7] = [14, 16, 17, 18, 19, 20, 21];
+/// Bytes that a plan may take on top of the smallest one.
+const SPARE: u32 = 2 << 20;
 /// Ranges from which on a table is not small.
 const SMALL: usize = 1 << 12;
 /// Ranges in a sample.
@@ -57,6 +59,8 @@ const LEAST_PARTS: usize = 8;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Request {
     pub root: Option<u8>,
+    /// Bytes that the plan may take on top of the smallest one.
+    pub spare: Option<u32>,
     pub lists: Option<u32>,
     pub entries: Option<u32>,
     pub flat: Option<bool>,
@@ -68,6 +72,12 @@ impl Request {
         self.root.is_none_or(|root| root == plan.root)
             && self.lists.is_none_or(|lists| lists == plan.lists)
             && self.entries.is_none_or(|entries| entries == plan.entries)
+    }
+
+    /// The most bytes of a plan: 1.1 times those of the smallest so far, and some to spare.
+    fn most_bytes(&self, tried: &[Scored]) -> f64 {
+        let least = tried.iter().map(|it| it.bytes).fold(f64::INFINITY, f64::min);
+        1.1 * least + f64::from(self.spare.unwrap_or(SPARE))
     }
 
     fn worths(&self) -> Vec<(u32, u32)> {
@@ -120,13 +130,17 @@ impl Planner<'_> {
         let (parts, unit) = sample(ranges, small);
         let roots = SMALL_ROOTS.into_iter().filter(|_| small).chain(ROOTS);
         let roots = roots.filter(|root| WIDTH - root <= unit);
-        let first = FIRST_ROOTS.into_iter().filter(|root| WIDTH - root <= unit);
+        // Where little is spared, only the smallest root may do.
+        let least = (small && request.spare.is_some()).then_some(MIN_ROOT);
+        let first = least.into_iter().chain(FIRST_ROOTS).filter(|root| WIDTH - root <= unit);
         let only = request.root.map(|root| alloc::vec![root]);
         let roots: Vec<u8> = only.clone().unwrap_or_else(|| roots.collect());
         let first: Vec<u8> = only.unwrap_or_else(|| first.collect());
         let mut tried: Vec<Scored> = Vec::new();
-        for (lists, entries) in request.worths() {
-            tried.extend(first.iter().map(|root| self.score(&parts, *root, lists, entries)));
+        for root in &first {
+            for (lists, entries) in request.worths() {
+                self.attempt(&mut tried, request, &parts, (*root, lists, entries));
+            }
         }
         let mut worths: Vec<(f64, (u32, u32))> = Vec::new();
         for it in &tried {
@@ -138,11 +152,11 @@ impl Planner<'_> {
         }
         worths.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (_, (lists, entries)) in worths.into_iter().take(FINALISTS) {
-            let others = roots.iter().filter(|root| !first.contains(root));
-            tried.extend(others.map(|root| self.score(&parts, *root, lists, entries)));
+            for root in roots.iter().filter(|root| !first.contains(root)) {
+                self.attempt(&mut tried, request, &parts, (*root, lists, entries));
+            }
         }
-        let least = tried.iter().map(|it| it.bytes).fold(f64::INFINITY, f64::min);
-        let most = 1.1 * least + f64::from(2 << 20);
+        let most = request.most_bytes(&tried);
         let fits =
             |it: &&Scored| it.bytes.is_finite() && it.bytes <= most && request.admits(&it.plan);
         let fit = tried.iter().filter(fits);
@@ -156,6 +170,19 @@ impl Planner<'_> {
         };
         plan.ahead = request.ahead.unwrap_or(plan.ahead);
         (plan, bytes)
+    }
+
+    /// Scores a candidate, root and worths, unless its root alone takes too many bytes.
+    fn attempt(
+        &mut self,
+        tried: &mut Vec<Scored>,
+        request: Request,
+        parts: &[Part<'_>],
+        (root, lists, entries): (u8, u32, u32),
+    ) {
+        if f64::from(4u32 << root) <= request.most_bytes(tried) {
+            tried.push(self.score(parts, root, lists, entries));
+        }
     }
 
     /// The plan where no candidate is possible.

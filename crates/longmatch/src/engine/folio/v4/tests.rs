@@ -70,6 +70,11 @@ fn a_small_table() {
     for root_bits in [None, Some(8), Some(16), Some(22)] {
         agree(&rib4(&routes), &Config { root_bits, ..Config::default() });
     }
+    for (spare, most) in [(0, 2 << 10), (4 << 10, 8 << 10)] {
+        let config = Config { spare: Some(spare), ..Config::default() };
+        let bytes = agree(&rib4(&routes), &config).memory_usage().bytes();
+        assert!(bytes <= most, "{spare}: {bytes}");
+    }
 }
 
 #[test]

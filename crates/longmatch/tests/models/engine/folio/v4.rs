@@ -32,6 +32,7 @@ use crate::sync::Arc;
 pub struct Config {
     code_bytes: Option<u8>,
     root_bits: Option<u8>,
+    spare: Option<u32>,
     lists: Option<u32>,
     entries: Option<u32>,
     flat: Option<bool>,
@@ -84,6 +85,7 @@ mod plan {
 
     pub struct Request {
         pub root: Option<u8>,
+        pub spare: Option<u32>,
         pub lists: Option<u32>,
         pub entries: Option<u32>,
         pub flat: Option<bool>,
