@@ -184,6 +184,7 @@ pub fn compile<F: NamedEngines, V: EngineVisitor<F>>(
             let (_, output) = build(&choice.spec)?;
             Ok((choice, output))
         }
+        // The visitor may let the table change.
         None => choose(rib, goal.memory, Life::Live, &mut build),
     }
 }

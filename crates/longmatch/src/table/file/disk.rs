@@ -150,7 +150,9 @@ impl Temporary {
         OpenOptions::new().write(true).create_new(true).open(&self.path)
     }
 
-    fn keep(self) {
+    fn keep(mut self) {
+        // The path is freed; only the removal is left out.
+        drop(core::mem::take(&mut self.path));
         core::mem::forget(self);
     }
 }

@@ -179,10 +179,7 @@ impl FileSpec {
         let table = data.table();
         let numbers = RowNumbers::of(data);
         let (ipv4, ipv6) = match self.answers {
-            Answers::Routes => {
-                let (ipv4, ipv6) = numbered(&table.ipv4, &table.ipv6);
-                (ipv4, ipv6)
-            }
+            Answers::Routes => numbered(&table.ipv4, &table.ipv6),
             Answers::Values => (
                 renamed(&table.ipv4, |route| numbers.number(route.next_hop)),
                 renamed(&table.ipv6, |route| numbers.number(route.next_hop)),

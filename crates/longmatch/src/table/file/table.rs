@@ -19,8 +19,8 @@ use crate::table::{Answers, Cell, Column, PrefixData, Row, Table};
 
 /// A compiled table in a file, ready when it is open.
 ///
-/// [`open`](Self::open) reads the file into memory of its own, and [`map`](Self::map) lends its bytes from the system,
-/// which all processes that have it open share. Clones share the memory in both cases.
+/// [`open`](Self::open) reads the file into memory of its own. [`map`](Self::map) maps it: all processes that map the
+/// file share its memory. Clones share the memory in both cases.
 /// Lookups are those of a [`FrozenTable`](crate::FrozenTable); a value is a [`FileRow`].
 ///
 /// ```

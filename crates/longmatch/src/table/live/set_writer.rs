@@ -182,14 +182,14 @@ impl<F: Engines> Side<F> {
     /// Makes the changes; adds the ids of values that routes have lost to `lost`.
     fn commit(&mut self, state: &mut State, lost: &mut Vec<NextHopId>) -> Result<(), UpdateError> {
         let changes = core::mem::take(&mut self.changes);
-        let planted = match self.plant(state, &changes) {
-            Ok(planted) => planted,
+        let moved = match self.move_to_nodes(state, &changes) {
+            Ok(moved) => moved,
             Err(error) => {
                 lost.extend(changes.iter().filter_map(|change| change.value));
                 return Err(error);
             }
         };
-        for prefix in planted {
+        for prefix in moved {
             relink(self.writer.rib(), prefix, state);
         }
         for SetChange { table, prefix, value } in changes {
@@ -205,17 +205,17 @@ impl<F: Engines> Side<F> {
 
     /// Gives changed prefixes nodes of their own, and takes those of prefixes without routes;
     /// returns the prefixes whose node is another one now.
-    fn plant(
+    fn move_to_nodes(
         &mut self,
         state: &mut State,
         changes: &[SetChange<F>],
     ) -> Result<Vec<Prefix<F>>, UpdateError> {
-        let (mut planted, mut new, mut old) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut moved, mut new, mut old) = (Vec::new(), Vec::new(), Vec::new());
         for prefix in core::mem::take(&mut self.empty) {
             let node = self.writer.rib().get(prefix);
             if let Some(node) = node.filter(|node| state.is_empty(*node)) {
                 self.writer.change(Change::Withdraw(prefix))?;
-                planted.push(prefix);
+                moved.push(prefix);
                 old.push((prefix, node));
             }
         }
@@ -231,9 +231,9 @@ impl<F: Engines> Side<F> {
                 self.writer.change(Change::Announce(Route { prefix, next_hop: node }))
             {
                 self.writer.roll_back();
-                return Err(self.uproot(state, new, old, full.into()));
+                return Err(self.give_up(state, new, old, full.into()));
             }
-            planted.push(prefix);
+            moved.push(prefix);
         }
         for (prefix, node) in &new {
             state.at(*node).set_parent(above(self.writer.rib(), *prefix));
@@ -241,14 +241,14 @@ impl<F: Engines> Side<F> {
         match self.writer.commit() {
             Ok(_) => {
                 old.into_iter().for_each(|(_, node)| state.retire(node));
-                Ok(planted)
+                Ok(moved)
             }
-            Err(error) => Err(self.uproot(state, new, old, error)),
+            Err(error) => Err(self.give_up(state, new, old, error)),
         }
     }
 
     /// Gives up what a refused commit would have changed.
-    fn uproot(
+    fn give_up(
         &mut self,
         state: &mut State,
         new: Vec<(Prefix<F>, NextHopId)>,
@@ -263,20 +263,14 @@ impl<F: Engines> Side<F> {
 
 /// The node of the longest shorter prefix that covers a prefix, or 0.
 fn above<F: Family>(rib: &Rib<F>, prefix: Prefix<F>) -> u32 {
-    let covers = rib.cover(prefix).filter(|route| route.prefix.len() < prefix.len());
-    NextHopId::to_raw(covers.last().map(|route| route.next_hop))
+    let covering = prefix.parent().and_then(|parent| rib.get_lpm_prefix(parent));
+    NextHopId::to_raw(covering.map(|route| route.next_hop))
 }
 
 /// Leads the nodes right below a prefix to its node, or, where it has none, to that above it.
 fn relink<F: Family>(rib: &Rib<F>, prefix: Prefix<F>, state: &State) {
     let node = rib.get(prefix).map_or_else(|| above(rib, prefix), NextHopId::get);
-    let mut below = None;
-    for route in rib.children(prefix) {
-        let covered = below.is_some_and(|below: Prefix<F>| below.covers(route.prefix));
-        if route.prefix == prefix || covered {
-            continue;
-        }
-        below = Some(route.prefix);
+    for route in rib.direct_children(prefix) {
         if state.is_private(route.next_hop) {
             state.at(route.next_hop).set_parent(node);
         }

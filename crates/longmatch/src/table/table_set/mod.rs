@@ -303,7 +303,7 @@ impl<K: Hash + Eq, T: Hash + Eq> TableSet<K, T> {
 
     /// Compiles the prefixes of all tables for lookups. O(prefixes), and what the engines need.
     ///
-    /// Takes an engine for both families, or a [`TableSpec`]; what its answers stand for has no
+    /// Takes an engine for both families, or a [`TableSpec`], whose [`Answers`](super::Answers) have no
     /// effect.
     ///
     /// # Errors
@@ -354,12 +354,12 @@ impl<K, T> TableSet<K, T> {
         let mut nodes: Vec<Node> = Vec::new();
         nodes.resize_with(self.nodes.len(), Node::default);
         let mut of_values = HashMap::new();
-        let ipv4 = self.planted(&self.ipv4, &mut nodes, &mut of_values);
-        let ipv6 = self.planted(&self.ipv6, &mut nodes, &mut of_values);
+        let ipv4 = self.with_nodes(&self.ipv4, &mut nodes, &mut of_values);
+        let ipv6 = self.with_nodes(&self.ipv6, &mut nodes, &mut of_values);
         (nodes, ipv4, ipv6)
     }
 
-    fn planted<F: Family>(
+    fn with_nodes<F: Family>(
         &self,
         rib: &Rib<F>,
         nodes: &mut Vec<Node>,
