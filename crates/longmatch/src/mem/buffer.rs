@@ -11,6 +11,9 @@ pub(crate) const LINE: usize = 64;
 /// Bytes in a huge page of most systems.
 const HUGE_PAGE: usize = 2 << 20;
 
+/// Bytes of arrays that the allocator aligns.
+const SMALL: usize = 4 << 10;
+
 /// Memory that its owner lends to arrays: a mapped file, for example.
 ///
 /// # Safety
@@ -37,7 +40,8 @@ enum Owner {
 /// The memory comes zeroed from the allocator. The system provides the pages of a large array when
 /// they are first written, so an array that is zero nearly everywhere takes little memory. The
 /// standard library's allocator relies on this only for default alignments; for others it writes
-/// the zeros itself. So the words begin at a line inside a slightly larger allocation.
+/// the zeros itself. So the words begin at a line inside a slightly larger allocation, except for
+/// small arrays: of these the extra bytes would be the larger part.
 pub struct Buffer {
     words: NonNull<u32>,
     len: usize,
@@ -69,12 +73,13 @@ impl Buffer {
             true => (bytes.checked_next_multiple_of(HUGE_PAGE)?, HUGE_PAGE),
             false => (bytes, LINE),
         };
-        let spare = align - align_of::<u32>();
-        let layout = Layout::from_size_align(bytes.checked_add(spare)?, align_of::<u32>()).ok()?;
+        let by_allocator = if bytes <= SMALL { align } else { align_of::<u32>() };
+        let spare = align - by_allocator;
+        let layout = Layout::from_size_align(bytes.checked_add(spare)?, by_allocator).ok()?;
         // SAFETY: the layout's size is not 0.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         let offset = start.addr().get().next_multiple_of(align) - start.addr().get();
-        // SAFETY: `offset` is a multiple of `align_of::<u32>()` below `align`, so at most `spare`.
+        // SAFETY: `offset` is a multiple of `by_allocator` below `align`, so at most `spare`.
         let words = unsafe { start.add(offset) }.cast();
         let huge = huge && advise_huge(words, bytes);
         Some(Self { words, len, owner: Owner::Own(start, layout), huge })

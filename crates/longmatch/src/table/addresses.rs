@@ -105,7 +105,7 @@ use split::{At, Split, Visit};
 
 /// Whether an IPv6 address is an IPv4-mapped one (`::ffff:0:0/96`).
 #[inline]
-fn is_mapped(addr: u128) -> bool {
+pub(super) fn is_mapped(addr: u128) -> bool {
     addr >> 32 == 0xffff
 }
 

@@ -6,7 +6,7 @@
 use core::net::IpAddr;
 
 use super::addresses::split::{At, Visit};
-use super::addresses::{Addresses, BLOCK};
+use super::addresses::{Addresses, BLOCK, is_mapped};
 use crate::engine::Keys;
 use crate::net::{
     Bits, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, Prefix, Route, capacity_for,
@@ -71,9 +71,24 @@ pub(super) trait FamilyLookups<'t, F: Family>: ValueLookups<'t> {
 /// A prefix and its value.
 pub(super) type Longest<F, A> = (Prefix<F>, A);
 
-/// The host prefix of an address, by the table's rule for IPv4-mapped addresses.
-fn host<'t>(table: impl Lookups<'t>, addr: IpAddr) -> IpPrefix {
-    canonical(IpPrefix::host(addr), table.keep_mapped())
+/// An address by the table's rule for IPv4-mapped ones.
+enum Host {
+    V4(u32),
+    V6(u128),
+}
+
+/// Inlined, as are its callers: an address that went through memory in bytes and came back as one
+/// word would cost as much as a whole lookup.
+#[inline(always)]
+fn host<'t>(table: impl Lookups<'t>, addr: IpAddr) -> Host {
+    match addr {
+        IpAddr::V4(addr) => Host::V4(addr.to_bits()),
+        IpAddr::V6(addr) => {
+            let bits = addr.to_bits();
+            let is_ipv4 = is_mapped(bits) && !table.keep_mapped();
+            if is_ipv4 { Host::V4(bits as u32) } else { Host::V6(bits) }
+        }
+    }
 }
 
 /// A prefix by the table's rule for IPv4-mapped ones.
@@ -82,26 +97,29 @@ pub(super) fn canonical(prefix: IpPrefix, keep_mapped: bool) -> IpPrefix {
 }
 
 /// The id of the longest match of an address.
+#[inline]
 pub(super) fn id<'t>(table: impl Lookups<'t>, addr: IpAddr) -> Option<NextHopId> {
     fn of<'t, F: Family>(table: impl FamilyLookups<'t, F>, addr: F::Bits) -> Option<NextHopId> {
         table.public_id(addr, table.id(addr)?)
     }
     match host(table, addr) {
-        IpPrefix::V4(host) => of::<Ipv4>(table, host.bits()),
-        IpPrefix::V6(host) => of::<Ipv6>(table, host.bits()),
+        Host::V4(host) => of::<Ipv4>(table, host),
+        Host::V6(host) => of::<Ipv6>(table, host),
     }
 }
 
 /// The value of the longest match of an address.
+#[inline]
 pub(super) fn value<'t, L: Lookups<'t>>(table: L, addr: IpAddr) -> Option<L::Answer> {
     let id = match host(table, addr) {
-        IpPrefix::V4(host) => FamilyLookups::<Ipv4>::id(table, host.bits()),
-        IpPrefix::V6(host) => FamilyLookups::<Ipv6>::id(table, host.bits()),
+        Host::V4(host) => FamilyLookups::<Ipv4>::id(table, host),
+        Host::V6(host) => FamilyLookups::<Ipv6>::id(table, host),
     };
     table.value(id?)
 }
 
 /// The longest match of an address.
+#[inline]
 pub(super) fn longest<'t, L: Lookups<'t>>(table: L, addr: IpAddr) -> Option<(IpPrefix, L::Answer)> {
     fn ip<F: Family, A>((prefix, value): Longest<F, A>) -> (IpPrefix, A)
     where
@@ -110,8 +128,8 @@ pub(super) fn longest<'t, L: Lookups<'t>>(table: L, addr: IpAddr) -> Option<(IpP
         (prefix.into(), value)
     }
     match host(table, addr) {
-        IpPrefix::V4(host) => FamilyLookups::<Ipv4>::longest(table, host.bits()).map(ip),
-        IpPrefix::V6(host) => FamilyLookups::<Ipv6>::longest(table, host.bits()).map(ip),
+        Host::V4(host) => FamilyLookups::<Ipv4>::longest(table, host).map(ip),
+        Host::V6(host) => FamilyLookups::<Ipv6>::longest(table, host).map(ip),
     }
 }
 
@@ -407,6 +425,7 @@ macro_rules! lookup_methods {
         /// assert_eq!((prefix.to_string().as_str(), *site), ("10.0.0.0/8", "office"));
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```
+        #[inline]
         pub fn get_lpm(
             &self,
             addr: impl Into<core::net::IpAddr>,
@@ -424,6 +443,7 @@ macro_rules! lookup_methods {
         /// assert_eq!(table.value(id), Some(&"office"));
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```
+        #[inline]
         pub fn lookup_id(&self, addr: impl Into<core::net::IpAddr>) -> Option<$crate::NextHopId> {
             $crate::table::lookups::id(self.lookups(), addr.into())
         }

@@ -487,10 +487,7 @@ where
     (route.prefix.into(), value(values, route.next_hop))
 }
 
-/// The value of a route's id.
-///
-/// # Panics
-/// When the id has no value; the ids of routes have one.
+/// The value of a route's id, which has one.
 #[inline]
 fn value<T>(values: &NextHops<T>, id: NextHopId) -> &T {
     values.get(id).expect("the id of a route has a value")

@@ -112,7 +112,7 @@ fn arrays_fit(table: Slices<'_>) -> Result<(), Corrupt> {
     if !sound || distinct.len() != 2 * patches.len() || !patches.iter().all(narrow) {
         return corrupt(format!("patches {patches:?}"));
     }
-    let hops = (0..).zip(fixed.patches.hops);
+    let hops = (0..).zip(*fixed.patches.hops());
     match { hops }.find(|(code, hop)| fixed.decode(*code) != *hop) {
         Some((code, hop)) => corrupt(format!("next hop {hop} of code {code}")),
         None => Ok(()),

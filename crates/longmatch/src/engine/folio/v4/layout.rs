@@ -1,5 +1,6 @@
 //! The arrays of a table and the bits in them.
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::mem::MaybeUninit;
 use core::sync::atomic::AtomicUsize;
@@ -198,17 +199,36 @@ pub(super) struct Fixed {
 pub(super) struct Patches {
     pub pairs: [(u32, u32); PATCHES],
     pub count: usize,
-    /// The next hops of all codes of 8 bits.
-    pub hops: [u32; 256],
+    /// The next hops of all codes of 8 bits; `None` where every code is its own.
+    pub own_hops: Option<Box<[u32; 256]>>,
 }
+
+/// Codes of 8 bits that are their own next hops; shared, because a small table is not larger.
+static IDENTITY: [u32; 256] = {
+    let mut hops = [0; 256];
+    let mut code = 0;
+    while code < hops.len() {
+        hops[code] = code as u32;
+        code += 1;
+    }
+    hops
+};
 
 impl Patches {
     pub fn new(pairs: &[(u32, u32)]) -> Self {
-        let mut patches = Self { pairs: [(0, 0); PATCHES], count: pairs.len(), hops: [0; 256] };
+        let mut patches = Self { pairs: [(0, 0); PATCHES], count: pairs.len(), own_hops: None };
         patches.pairs[..pairs.len()].copy_from_slice(pairs);
-        (0..).zip(&mut patches.hops).for_each(|(code, hop)| *hop = code);
-        pairs.iter().for_each(|(code, hop)| patches.hops[*code as usize] = *hop);
+        if !pairs.is_empty() {
+            let mut hops = Box::new(IDENTITY);
+            pairs.iter().for_each(|(code, hop)| hops[*code as usize] = *hop);
+            patches.own_hops = Some(hops);
+        }
         patches
+    }
+
+    /// The next hops of all codes of 8 bits.
+    pub fn hops(&self) -> &[u32; 256] {
+        self.own_hops.as_deref().unwrap_or(&IDENTITY)
     }
 
     pub fn pairs(&self) -> &[(u32, u32)] {
@@ -365,7 +385,7 @@ fn view<'a, M: Memory>(
         hop_bits,
         code_bytes: code_bytes.into(),
         code_mask,
-        hops: fixed.patches.hops.as_ptr(),
+        hops: fixed.patches.hops().as_ptr(),
         fixed,
     }
 }

@@ -98,7 +98,7 @@ fn arrays() {
             (|p| p.codes = resized(&p.codes, 512), "leads past the end"),
             (|p| p.codes[77] = 1, "the code at place 77 is another"),
             (|p| fixed(p).patches = Patches::new(&[(9, 10)]), "patches"),
-            (|p| fixed(p).patches.hops[3] = 9, "next hop 9 of code 3"),
+            (|p| fixed(p).patches.own_hops = Some(Box::new([9; 256])), "next hop 9 of code 0"),
         ],
     );
 }
