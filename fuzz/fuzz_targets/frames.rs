@@ -3,7 +3,7 @@
 #![no_main]
 
 #[allow(dead_code)]
-#[path = "../../crates/longmatch-forward/tests/reference/mod.rs"]
+#[path = "../../router/longmatch-forward/tests/reference/mod.rs"]
 mod reference;
 
 use std::cell::LazyCell;

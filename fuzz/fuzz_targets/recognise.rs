@@ -4,7 +4,7 @@
 //! Begin with the corpus: `cargo +nightly fuzz run recognise testdata/formats testdata/feed testdata/lists`.
 #![no_main]
 
-#[path = "../../crates/longmatch-feed/tests/same/compare.rs"]
+#[path = "../../core/longmatch-feed/tests/same/compare.rs"]
 mod compare;
 
 use libfuzzer_sys::fuzz_target;

@@ -2,7 +2,7 @@
 #![no_main]
 
 #[allow(dead_code)]
-#[path = "../../crates/longmatch-feed/tests/scan/reference.rs"]
+#[path = "../../core/longmatch-feed/tests/scan/reference.rs"]
 mod reference;
 
 use libfuzzer_sys::fuzz_target;

@@ -24,7 +24,7 @@ pub struct Crate {
 
 /// The library.
 const LIBRARY: Crate = Crate {
-    sources: "crates/longmatch/src",
+    sources: "core/longmatch/src",
     modules: &[
         ("net", 0),
         ("set", 1),
@@ -59,7 +59,7 @@ const LIBRARY: Crate = Crate {
 ///
 /// The problems of all formats are in `error`, below the parsers.
 const FEED: Crate = Crate {
-    sources: "crates/longmatch-feed/src",
+    sources: "core/longmatch-feed/src",
     modules: &[
         ("address_text", 0),
         ("printable", 0),

@@ -22,7 +22,7 @@ pub fn run() -> Outcome {
     let mut report = Report::default();
     report.command("formatting", &mut cargo("fmt --all --check"));
     // Not members of the workspace.
-    for package in ["peers/rust", "peers/maps", "fuzz"] {
+    for package in ["lab/peers/rust", "lab/peers/maps", "fuzz"] {
         let words = format!("fmt --manifest-path {package}/Cargo.toml --check");
         report.command(&format!("formatting, {package}"), &mut cargo(&words));
     }
@@ -64,7 +64,7 @@ pub fn run() -> Outcome {
 ///
 /// Only the library: its tests have every engine.
 fn each_engine_alone(report: &mut Report) {
-    let manifest = root().join("crates/longmatch/Cargo.toml");
+    let manifest = root().join("core/longmatch/Cargo.toml");
     let engines = match fs::read_to_string(manifest).map(|text| engine_features(&text)) {
         Ok(engines) if !engines.is_empty() => engines,
         Ok(_) => return report.give_up("clippy, each engine", "no feature `all-engines` is found"),

@@ -46,7 +46,7 @@ Commands:
                  measure `longmatch annotate`, `lookup` and `set` beside other programs for the same jobs, and write
                  docs/results/published/pipes.ndjson (fetches packages; ten minutes, on an idle machine; needs the data
                  directory, as below, for `set`; compares with grepcidr where it is installed). Arguments go to
-                 crates/longmatch-cli/compare/compare.py
+                 core/longmatch-cli/compare/compare.py
   wheels         build the sdist and the manylinux wheels of the Python package, into target/wheels (fetches packages)
   test ENGINE    the tests of one engine, such as poptrie: its own, the suite, key layouts, small tables and guard pages
   api            compare the library's public items with testdata/api/longmatch.txt, and find items without an example

@@ -16,7 +16,7 @@ const RECORDS: &str = "docs/results/published/pipes.ndjson";
 /// # Errors
 /// If the environment of Python cannot be made, the command cannot be built, or a measurement fails.
 pub fn run(words: &[&str]) -> Outcome {
-    let compare = root().join("crates/longmatch-cli/compare");
+    let compare = root().join("core/longmatch-cli/compare");
     let environment =
         Environment::prepare(&target().join("python/pipes"), &compare.join("requirements.txt"))?;
     succeed(&mut cargo("build --release --package longmatch-cli --features columnar"))?;

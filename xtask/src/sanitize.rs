@@ -95,7 +95,7 @@ fn base() -> PathBuf {
 /// build, the standard library included, uses the sanitizer.
 fn race() -> io::Result<Verdict> {
     let package = base().join("races");
-    let library = root().join("crates/longmatch");
+    let library = root().join("core/longmatch");
     fs::create_dir_all(package.join("src"))?;
     fs::write(package.join("src/lib.rs"), "")?;
     fs::write(

@@ -55,10 +55,10 @@ pub fn run() -> Outcome {
 /// # Errors
 /// If there is no engine of this name.
 pub fn run_engine(engine: &str) -> Outcome {
-    let dir = root().join("crates/longmatch/src/engine");
+    let dir = root().join("core/longmatch/src/engine");
     if !dir.join(engine).is_dir() && !dir.join(format!("{engine}.rs")).is_file() {
         return Err(format!(
-            "no engine `{engine}`: crates/longmatch/src/engine has a directory for each"
+            "no engine `{engine}`: core/longmatch/src/engine has a directory for each"
         )
         .into());
     }

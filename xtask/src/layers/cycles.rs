@@ -17,12 +17,12 @@ const FILES: usize = usize::MAX;
 
 /// The sources of the crates that are checked, from the repository's root, and how deep.
 const CRATES: [(&str, usize); 7] = [
-    ("crates/longmatch-bench/src", MODULES),
-    ("crates/longmatch-cli/src", FILES),
-    ("crates/longmatch-feed/src", FILES),
-    ("crates/longmatch-forward/src", MODULES),
-    ("crates/longmatch-python/src", FILES),
-    ("crates/longmatch-report/src", MODULES),
+    ("lab/longmatch-bench/src", MODULES),
+    ("core/longmatch-cli/src", FILES),
+    ("core/longmatch-feed/src", FILES),
+    ("router/longmatch-forward/src", MODULES),
+    ("core/longmatch-python/src", FILES),
+    ("lab/longmatch-report/src", MODULES),
     ("xtask/src", FILES),
 ];
 

@@ -3,19 +3,19 @@
 use super::list::Mutant;
 use super::list::Tests::{Loom, Own, Races, Shuttle};
 
-const COMPILE: &str = "crates/longmatch/src/engine/folio/v4/compile.rs";
-const BLOCKS: &str = "crates/longmatch/src/engine/folio/v4/blocks.rs";
-const LOOKUP: &str = "crates/longmatch/src/engine/folio/v4/lookup.rs";
-const BATCH: &str = "crates/longmatch/src/engine/folio/v4/batch/mod.rs";
-const UPDATE: &str = "crates/longmatch/src/engine/folio/v4/update.rs";
-const CHECK: &str = "crates/longmatch/src/engine/folio/v4/check.rs";
+const COMPILE: &str = "core/longmatch/src/engine/folio/v4/compile.rs";
+const BLOCKS: &str = "core/longmatch/src/engine/folio/v4/blocks.rs";
+const LOOKUP: &str = "core/longmatch/src/engine/folio/v4/lookup.rs";
+const BATCH: &str = "core/longmatch/src/engine/folio/v4/batch/mod.rs";
+const UPDATE: &str = "core/longmatch/src/engine/folio/v4/update.rs";
+const CHECK: &str = "core/longmatch/src/engine/folio/v4/check.rs";
 
-const COMPILE_IPV6: &str = "crates/longmatch/src/engine/folio/v6/compile.rs";
-const LOOKUP_IPV6: &str = "crates/longmatch/src/engine/folio/v6/lookup.rs";
-const BATCH_IPV6: &str = "crates/longmatch/src/engine/folio/v6/batch/mod.rs";
-const FRONT_IPV6: &str = "crates/longmatch/src/engine/folio/v6/batch/front.rs";
-const UPDATE_IPV6: &str = "crates/longmatch/src/engine/folio/v6/update/mod.rs";
-const BOUNDS_IPV6: &str = "crates/longmatch/src/engine/folio/v6/bounds.rs";
+const COMPILE_IPV6: &str = "core/longmatch/src/engine/folio/v6/compile.rs";
+const LOOKUP_IPV6: &str = "core/longmatch/src/engine/folio/v6/lookup.rs";
+const BATCH_IPV6: &str = "core/longmatch/src/engine/folio/v6/batch/mod.rs";
+const FRONT_IPV6: &str = "core/longmatch/src/engine/folio/v6/batch/front.rs";
+const UPDATE_IPV6: &str = "core/longmatch/src/engine/folio/v6/update/mod.rs";
+const BOUNDS_IPV6: &str = "core/longmatch/src/engine/folio/v6/bounds.rs";
 
 /// Name filters of the tests of both forms.
 const IPV4: &str = "folio::v4::tests";

@@ -33,27 +33,27 @@ pub enum Tests {
 
 use Tests::{Loom, Own, Races, Shuttle, TimedLoops};
 
-const RECLAIM: &str = "crates/longmatch/src/live/reclaim.rs";
-const RETIRED: &str = "crates/longmatch/src/mem/retired.rs";
-const SHARED: &str = "crates/longmatch/src/live/shared.rs";
-const PUBLISHED: &str = "crates/longmatch/src/mem/published.rs";
-const ITEMS: &str = "crates/longmatch/src/mem/items.rs";
-const READER: &str = "crates/longmatch/src/live/reader.rs";
-const WRITER: &str = "crates/longmatch/src/live/writer.rs";
-const RUNS: &str = "crates/longmatch/src/mem/runs.rs";
-const POPTRIE: &str = "crates/longmatch/src/engine/poptrie/update.rs";
-const VALUES: &str = "crates/longmatch/src/table/live/mod.rs";
-const VALUE_IDS: &str = "crates/longmatch/src/table/live/ids.rs";
-const PLACES: &str = "crates/longmatch/src/table/live/places.rs";
-const VALUE_MUT: &str = "crates/longmatch/src/table/value_mut.rs";
-const NEXT_HOPS: &str = "crates/longmatch/src/net/next_hops.rs";
-const SETS: &str = "crates/longmatch/src/table/sets.rs";
-const BATCHER: &str = "crates/longmatch/src/live/batcher.rs";
-const DXR: &str = "crates/longmatch/src/engine/dxr/update/mod.rs";
-const TREE_BITMAP: &str = "crates/longmatch/src/engine/tree_bitmap/update.rs";
-const DIR24_8: &str = "crates/longmatch/src/engine/dir24_8/update.rs";
-const SPIDER: &str = "crates/longmatch/src/engine/spider/batch/avx2.rs";
-const MODEL_OF_VALUES: &str = "crates/longmatch/tests/models/values.rs";
+const RECLAIM: &str = "core/longmatch/src/live/reclaim.rs";
+const RETIRED: &str = "core/longmatch/src/mem/retired.rs";
+const SHARED: &str = "core/longmatch/src/live/shared.rs";
+const PUBLISHED: &str = "core/longmatch/src/mem/published.rs";
+const ITEMS: &str = "core/longmatch/src/mem/items.rs";
+const READER: &str = "core/longmatch/src/live/reader.rs";
+const WRITER: &str = "core/longmatch/src/live/writer.rs";
+const RUNS: &str = "core/longmatch/src/mem/runs.rs";
+const POPTRIE: &str = "core/longmatch/src/engine/poptrie/update.rs";
+const VALUES: &str = "core/longmatch/src/table/live/mod.rs";
+const VALUE_IDS: &str = "core/longmatch/src/table/live/ids.rs";
+const PLACES: &str = "core/longmatch/src/table/live/places.rs";
+const VALUE_MUT: &str = "core/longmatch/src/table/value_mut.rs";
+const NEXT_HOPS: &str = "core/longmatch/src/net/next_hops.rs";
+const SETS: &str = "core/longmatch/src/table/sets.rs";
+const BATCHER: &str = "core/longmatch/src/live/batcher.rs";
+const DXR: &str = "core/longmatch/src/engine/dxr/update/mod.rs";
+const TREE_BITMAP: &str = "core/longmatch/src/engine/tree_bitmap/update.rs";
+const DIR24_8: &str = "core/longmatch/src/engine/dir24_8/update.rs";
+const SPIDER: &str = "core/longmatch/src/engine/spider/batch/avx2.rs";
+const MODEL_OF_VALUES: &str = "core/longmatch/tests/models/values.rs";
 
 /// Name filters of the library's tests: live tables, live tables with values, tables as maps, live arrays, batches,
 /// and Spider.
@@ -503,7 +503,7 @@ pub const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "single lookups of the benchmarks are passed as an item",
-        file: "crates/longmatch-bench/src/single.rs",
+        file: "lab/longmatch-bench/src/single.rs",
         find: "            #[inline(always)]\n            |engine, addr| engine.lookup_bits(addr),",
         replace: "            E::lookup_bits,",
         tests: TimedLoops,

@@ -86,7 +86,7 @@ pub fn run(words: &[&str]) -> Outcome {
 /// Prints the result of each mutant, and returns whether all were caught.
 fn print_table(rows: &[(&&Mutant, Result<String, String>)]) -> bool {
     let width = rows.iter().map(|(mutant, _)| mutant.name.len()).max().unwrap_or(0);
-    let short = |mutant: &Mutant| mutant.file.trim_start_matches("crates/longmatch/").to_owned();
+    let short = |mutant: &Mutant| mutant.file.trim_start_matches("core/longmatch/").to_owned();
     let files = rows.iter().map(|(mutant, _)| short(mutant).len()).max().unwrap_or(0);
     println!();
     for (mutant, verdict) in rows {
@@ -119,7 +119,7 @@ impl SourceCopy {
         tree::mirror(from, &tree)?;
         fs::create_dir_all(models.join("src"))?;
         fs::create_dir_all(&logs)?;
-        let manifest = fs::read_to_string(tree.join("crates/longmatch/Cargo.toml"))?;
+        let manifest = fs::read_to_string(tree.join("core/longmatch/Cargo.toml"))?;
         tree::write(&models.join("Cargo.toml"), manifest_of_models(&manifest).as_bytes())?;
         tree::write(&models.join("src/lib.rs"), b"")?;
         fs::copy(tree.join("Cargo.lock"), models.join("Cargo.lock"))?;
@@ -284,7 +284,7 @@ fn manifest_of_models(library: &str) -> String {
     let needed = needed.join("\n");
     let tests = ["loom", "shuttle"].map(|name| {
         format!(
-            "[[test]]\nname = \"{name}\"\npath = \"../tree/crates/longmatch/tests/{name}.rs\"\n"
+            "[[test]]\nname = \"{name}\"\npath = \"../tree/core/longmatch/tests/{name}.rs\"\n"
         )
     });
     format!(

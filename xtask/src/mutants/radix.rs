@@ -2,9 +2,9 @@
 
 use super::list::{Mutant, Tests::Own};
 
-const CHECK: &str = "crates/longmatch/src/engine/radix/path_compressed/check.rs";
-const COMPILE: &str = "crates/longmatch/src/engine/radix/path_compressed/compile.rs";
-const LOOKUP: &str = "crates/longmatch/src/engine/radix/path_compressed/lookup.rs";
+const CHECK: &str = "core/longmatch/src/engine/radix/path_compressed/check.rs";
+const COMPILE: &str = "core/longmatch/src/engine/radix/path_compressed/compile.rs";
+const LOOKUP: &str = "core/longmatch/src/engine/radix/path_compressed/lookup.rs";
 
 /// The tests of the engine.
 const TESTS: super::list::Tests = Own("engine::radix::");

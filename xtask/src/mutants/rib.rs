@@ -2,15 +2,15 @@
 
 use super::list::{Mutant, Tests::Own};
 
-const CHANGE: &str = "crates/longmatch/src/rib/trie/change.rs";
-const CURSOR: &str = "crates/longmatch/src/rib/trie/cursor.rs";
-const ITER: &str = "crates/longmatch/src/rib/iter.rs";
-const LOOKUP: &str = "crates/longmatch/src/rib/trie/lookup.rs";
-const POSITION: &str = "crates/longmatch/src/rib/trie/position.rs";
-const RIB: &str = "crates/longmatch/src/rib/mod.rs";
-const STORE: &str = "crates/longmatch/src/rib/trie/store.rs";
-const STRIDES: &str = "crates/longmatch/src/rib/trie/strides.rs";
-const TRIE: &str = "crates/longmatch/src/rib/trie/mod.rs";
+const CHANGE: &str = "core/longmatch/src/rib/trie/change.rs";
+const CURSOR: &str = "core/longmatch/src/rib/trie/cursor.rs";
+const ITER: &str = "core/longmatch/src/rib/iter.rs";
+const LOOKUP: &str = "core/longmatch/src/rib/trie/lookup.rs";
+const POSITION: &str = "core/longmatch/src/rib/trie/position.rs";
+const RIB: &str = "core/longmatch/src/rib/mod.rs";
+const STORE: &str = "core/longmatch/src/rib/trie/store.rs";
+const STRIDES: &str = "core/longmatch/src/rib/trie/strides.rs";
+const TRIE: &str = "core/longmatch/src/rib/trie/mod.rs";
 
 /// The tests of the RIB.
 const TESTS: super::list::Tests = Own("rib::tests::");

@@ -52,7 +52,7 @@ fn compile(
     // Placed after the flags of pkg-config, which name the oldest CPU that DPDK supports.
     command.args(flags).arg("-march=native").args(sources).arg("../c/protocol.c");
     command.arg("-o").arg(fresh(dir, name)?).args(libraries);
-    run(command.current_dir(root().join("peers").join(name)))
+    run(command.current_dir(root().join("lab/peers").join(name)))
 }
 
 /// Returns pkg-config's compiler flags for DPDK.
@@ -72,7 +72,7 @@ pub fn rust(dir: &Path) -> Verdict {
     verdict(|| {
         let program = fresh(dir, "rust")?;
         let build = dir.join("build");
-        let mut command = cargo("build --release --locked --manifest-path peers/rust/Cargo.toml");
+        let mut command = cargo("build --release --locked --manifest-path lab/peers/rust/Cargo.toml");
         command.env("CARGO_TARGET_DIR", &build).env("RUSTFLAGS", "-C target-cpu=native");
         run(&mut command)?;
         fs::copy(build.join("release/rust"), program).map(drop).map_err(failed)
@@ -86,7 +86,7 @@ pub fn go(dir: &Path) -> Verdict {
         needs(Command::new("go").arg("version"), "Go 1.24 or newer", install)?;
         let program = fresh(dir, "go")?;
         let mut command = Command::new("go");
-        command.args(["build", "-o"]).arg(program).arg(".").current_dir(root().join("peers/go"));
+        command.args(["build", "-o"]).arg(program).arg(".").current_dir(root().join("lab/peers/go"));
         if let Some(level) = go_level() {
             command.env("GOAMD64", level);
         }
@@ -127,7 +127,7 @@ pub fn python(dir: &Path, package: &str, version: &str) -> Verdict {
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
         run(pip.arg(format!("{package}=={version}")))?;
         // The adapter comes last: its presence means that the build is complete.
-        for script in ["peers/reference.py", "peers/python/adapter.py"] {
+        for script in ["lab/peers/reference.py", "lab/peers/python/adapter.py"] {
             let from = root().join(script);
             let to = home.join(from.file_name().unwrap_or(OsStr::new("")));
             fs::copy(from, to).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! `cargo xtask peers`: builds the adapters of `peers/` into `target/peers`, where `longmatch report` looks for them.
+//! `cargo xtask peers`: builds the adapters of `lab/peers/` into `target/peers`, where `longmatch report` looks for them.
 //!
 //! Nothing outside that directory changes, except the package caches of cargo, go and pip. Everything is built for this
 //! CPU, so that other implementations can use its best instructions.
@@ -11,7 +11,7 @@ use crate::report::{Outcome, Report, Verdict};
 use crate::workspace::{cargo_test, root};
 
 /// Lines of an adapter's file, a peer that it serves, and the peer's families.
-const LIST: &str = include_str!("../../../peers/list.txt");
+const LIST: &str = include_str!("../../../lab/peers/list.txt");
 
 /// One adapter.
 struct Adapter {

@@ -91,7 +91,7 @@ fn build(environment: &Environment, out: &Path, purpose: Purpose) -> Result<Path
 
 /// The package's sources.
 fn package() -> PathBuf {
-    root().join("crates/longmatch-python")
+    root().join("core/longmatch-python")
 }
 
 /// What the commands of this module write.

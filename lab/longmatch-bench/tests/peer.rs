@@ -25,7 +25,7 @@ fn python() -> Option<&'static str> {
 }
 
 fn reference() -> Option<Peer> {
-    let script = in_repository("peers/reference.py");
+    let script = in_repository("lab/peers/reference.py");
     let command = vec![python()?.into(), script.into_os_string()];
     let command = PeerCommand { name: "reference".into(), command };
     Some(Peer::start(&command, &fresh_dir(), PEER_LIMIT).unwrap_or_else(|error| panic!("{error}")))
@@ -89,7 +89,7 @@ fn mistaken(python: &str, mistake: &str) -> Peer {
          class Mistaken(reference.Reference):\n    {mistake}\nreference.serve(Mistaken)"
     );
     let mut command: Vec<_> = [python, "-B", "-c", &script].map(Into::into).into();
-    command.push(in_repository("peers").into_os_string());
+    command.push(in_repository("lab/peers").into_os_string());
     let command = PeerCommand { name: "mistaken".into(), command };
     Peer::start(&command, &fresh_dir(), PEER_LIMIT).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -115,7 +115,7 @@ fn wrong_answers_and_sums_are_found() {
 #[test]
 fn dropping_the_peer_removes_its_files() {
     let Some(python) = python() else { return };
-    let script = in_repository("peers/reference.py").into_os_string();
+    let script = in_repository("lab/peers/reference.py").into_os_string();
     let command = PeerCommand { name: "x".into(), command: vec![python.into(), script] };
     let dir = fresh_dir();
     let mut peer = Peer::start(&command, &dir, PEER_LIMIT).unwrap();

@@ -62,7 +62,7 @@ fn has_python() -> bool {
 
 /// The directory of the reference peer.
 fn peers() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../peers")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/peers")
 }
 
 #[test]

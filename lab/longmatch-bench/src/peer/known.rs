@@ -1,4 +1,4 @@
-//! The peers that have an adapter in `peers/`, which `cargo xtask peers` builds.
+//! The peers that have an adapter in `lab/peers/`, which `cargo xtask peers` builds.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::command::PeerCommand;
 
 /// Lines of an adapter's file, a peer that it serves, and the peer's families.
-const LIST: &str = include_str!("../../../../peers/list.txt");
+const LIST: &str = include_str!("../../../peers/list.txt");
 
 /// An implementation with an adapter in this repository.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,7 +21,7 @@ pub struct KnownPeer {
     file: &'static str,
 }
 
-/// Every peer that has an adapter in `peers/`.
+/// Every peer that has an adapter in `lab/peers/`.
 pub fn known_peers() -> &'static [KnownPeer] {
     static KNOWN: LazyLock<Vec<KnownPeer>> = LazyLock::new(|| {
         let peer = |line: &'static str| {

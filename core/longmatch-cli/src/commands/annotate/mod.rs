@@ -114,7 +114,7 @@ fn columnar(_: &AnnotateArgs, input: Input, format: Columnar, _: &Signals) -> Ou
     Err(CliError::input(
         input.name,
         format_args!(
-            "the input is {format}: this longmatch was built without the feature columnar; build with `cargo install --path crates/longmatch-cli --features columnar`"
+            "the input is {format}: this longmatch was built without the feature columnar; build with `cargo install --path core/longmatch-cli --features columnar`"
         ),
     ))
 }

@@ -25,7 +25,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent.parent
-sys.path.append(str(ROOT / "crates/longmatch-python/compare"))
+sys.path.append(str(ROOT / "core/longmatch-python/compare"))
 
 from common import disjoint, experiment, note, rate, run, value, write_mmdb  # noqa: E402
 

@@ -23,5 +23,5 @@ mod stalls;
 mod steady;
 mod streams;
 mod table;
-#[path = "../../../../../longmatch-forward/tests/network/wire.rs"]
+#[path = "../../../../../../router/longmatch-forward/tests/network/wire.rs"]
 mod wire;

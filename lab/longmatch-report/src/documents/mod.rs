@@ -26,7 +26,7 @@ use published::{Machine, Published};
 /// The directory of the records: a directory for each microarchitecture, and the comparisons.
 const PUBLISHED: &str = "docs/results/published";
 /// The directories of the engines.
-const ENGINES: &str = "crates/longmatch/src/engine";
+const ENGINES: &str = "core/longmatch/src/engine";
 /// The document that states the provenance of each table.
 const TABLES: &str = "docs/tables.md";
 /// The README's picture.
@@ -34,7 +34,7 @@ const PICTURE: &str = "docs/pictures/engines.svg";
 /// The blocks that each document must have.
 const DOCUMENTS: [(&str, &[&str]); 7] = [
     ("README.md", &["headline"]),
-    ("crates/longmatch/README.md", &["libraries"]),
+    ("core/longmatch/README.md", &["libraries"]),
     (
         "docs/engines.md",
         &[
