@@ -9,7 +9,7 @@ use crate::records::family_name;
 use crate::view::{self, distinct};
 
 use super::published::{
-    BATCH, CIRCUMSTANCES, Machine, ONE, Published, Table, base_of, circumstances,
+    BATCH, CIRCUMSTANCES, Machine, ONE, Published, Table, base_of, circumstances, code,
 };
 use super::{comparison, headline, kinds};
 
@@ -39,11 +39,6 @@ pub(super) fn content(
         ["engine", engine] => of_engine(machine, engine, up),
         _ => Err(format!("unknown generated block `{name}`")),
     }
-}
-
-/// Returns a name as code.
-pub(super) fn code(name: &str) -> String {
-    format!("`{name}`")
 }
 
 /// Tabulates the circumstances of all published rates of a machine.

@@ -9,8 +9,7 @@ use crate::record::Value;
 use crate::records::{FAMILIES, family_name};
 use crate::view::{self, distinct, grouped};
 
-use super::blocks::code;
-use super::published::{BATCH, Machine, ONE, Published, Table, base_of, circumstances};
+use super::published::{BATCH, Machine, ONE, Published, Table, base_of, circumstances, code};
 
 /// The traffic of the short tables.
 pub(super) const TRAFFIC: [&str; 3] = ["random", "routed", "zipf"];

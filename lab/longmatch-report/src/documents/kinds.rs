@@ -5,8 +5,7 @@ use crate::record::Value;
 use crate::records::family_name;
 use crate::view::{distinct, grouped};
 
-use super::blocks::code;
-use super::published::{Machine, circumstances};
+use super::published::{Machine, circumstances, code};
 
 /// The start of the ids of the experiment's figures; the rest is the mode.
 const FIGURES: &str = "kinds-";

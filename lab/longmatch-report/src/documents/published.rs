@@ -294,3 +294,8 @@ pub(super) fn circumstances(run: &Run) -> Result<String, String> {
         of("effort")?,
     ))
 }
+
+/// Returns a name as code.
+pub(super) fn code(name: &str) -> String {
+    format!("`{name}`")
+}

@@ -1,6 +1,6 @@
 //! The hash of a flow, by which next hops of equal cost divide the traffic.
 
-use super::{ETHERNET_LEN, ether_type, ipv4, ipv6};
+use super::{ETHERNET_LEN, Transport, ether_type, ipv4, ipv6};
 
 /// The fields that identify a flow, as in Linux (`net.ipv4.fib_multipath_hash_policy`, and that of IPv6).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,14 +71,6 @@ fn inside(transport: Transport<'_>, icmp: u8, is_error: fn(u8) -> bool) -> Optio
     let Transport { protocol, bytes } = transport;
     let kind = *bytes.first().filter(|_| protocol == icmp)?;
     bytes.get(8..).filter(|_| is_error(kind))
-}
-
-/// A packet after its IP header.
-#[derive(Clone, Copy)]
-pub(super) struct Transport<'a> {
-    /// The protocol's number.
-    pub(super) protocol: u8,
-    pub(super) bytes: &'a [u8],
 }
 
 /// The protocol, and both ports if the protocol has some.

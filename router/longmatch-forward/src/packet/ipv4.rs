@@ -1,7 +1,6 @@
 //! IPv4 packets (RFC 791, RFC 1812).
 
-use super::flow::Transport;
-use super::{Parsed, checksum};
+use super::{Parsed, Transport, checksum};
 use crate::cause::Cause;
 
 /// Bytes of a header without options.

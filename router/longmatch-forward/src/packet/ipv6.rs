@@ -1,7 +1,6 @@
 //! IPv6 packets (RFC 8200, RFC 4291).
 
-use super::Parsed;
-use super::flow::Transport;
+use super::{Parsed, Transport};
 use crate::cause::Cause;
 
 /// Bytes of the header.

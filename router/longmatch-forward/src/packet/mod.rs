@@ -95,3 +95,11 @@ mod ether_type {
     pub(super) const IPV4: u16 = 0x0800;
     pub(super) const IPV6: u16 = 0x86dd;
 }
+
+/// A packet after its IP header.
+#[derive(Clone, Copy)]
+struct Transport<'a> {
+    /// The protocol's number.
+    protocol: u8,
+    bytes: &'a [u8],
+}

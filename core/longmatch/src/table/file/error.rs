@@ -7,10 +7,12 @@ use core::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::layout::VERSION;
 use crate::engine::CompileError;
 use crate::engine::image::DamagedImage;
 use crate::engine::images::{NoImage, WITH_IMAGES};
+
+/// The version of the format that this program writes, and the only one that it reads.
+pub(super) const VERSION: u32 = 2;
 
 /// Why a file of a compiled table cannot be written or opened.
 ///

@@ -8,13 +8,11 @@ use core::ops::Range;
 use hashbrown::HashSet;
 
 use super::checksum::xxh64;
-use super::error::{FileError, FileErrorKind};
+use super::error::{FileError, FileErrorKind, VERSION};
 
 /// The first bytes of every file. Like those of PNG they show a transfer as text: a high bit, both
 /// ends of lines, the end of a file in DOS.
 pub(super) const MAGIC: [u8; 8] = *b"\x89LMT\r\n\x1a\n";
-/// The version that this program writes, and the only one that it reads.
-pub(super) const VERSION: u32 = 2;
 /// Bytes of the header.
 pub(super) const HEADER: usize = 64;
 /// Bytes of an entry of the table of sections.
