@@ -16,11 +16,13 @@ const MODULES: usize = 1;
 const FILES: usize = usize::MAX;
 
 /// The sources of the crates that are checked, from the repository's root, and how deep.
-const CRATES: [(&str, usize); 7] = [
+const CRATES: [(&str, usize); 9] = [
     ("lab/longmatch-bench/src", MODULES),
     ("core/longmatch-cli/src", FILES),
     ("core/longmatch-feed/src", FILES),
     ("router/longmatch-forward/src", MODULES),
+    ("router/longmatch-router/src", FILES),
+    ("lab/longmatch-lab/src", FILES),
     ("core/longmatch-python/src", FILES),
     ("lab/longmatch-report/src", MODULES),
     ("xtask/src", FILES),
