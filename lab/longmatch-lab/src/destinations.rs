@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use longmatch_bench::Destinations;
-use longmatch_feed::{FeedError, Options, Place, TraceReport, printable};
-
 use longmatch_cli::error::{Advice, CliError, hint};
 use longmatch_cli::output::warn;
 use longmatch_cli::reports::first_damage;
+use longmatch_feed::{FeedError, Options, Place, TraceReport, printable};
 
 /// Reads the destinations of a file. Prints a warning for skipped content on standard error.
 ///

@@ -3,8 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use longmatch::{Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, Prefix, Route};
-use longmatch_feed::{Event, FeedError, Options, Report, SinkError, printable};
-
 use longmatch_cli::args::ReadArgs;
 use longmatch_cli::error::{Advice, CliError};
 use longmatch_cli::families::Families;
@@ -13,6 +11,7 @@ use longmatch_cli::output::{plural, thousands, warn};
 use longmatch_cli::paths::display_name;
 use longmatch_cli::progress::Progress;
 use longmatch_cli::reports::print_report;
+use longmatch_feed::{Event, FeedError, Options, Report, SinkError, printable};
 
 /// Maximum number of updates. All are kept in memory, so that no measured time includes reading. At
 /// 48 bytes for IPv6 they take 1.5 GiB.

@@ -3,10 +3,9 @@
 use longmatch::{CompileError, EngineSpec, Rib, UpdateError};
 use longmatch_bench::record::Value;
 use longmatch_bench::{ReplayError, ThreadError, VerifyError};
-use serde::Serialize;
-
 use longmatch_cli::families::CliFamily;
 use longmatch_cli::output::{self, Grid, Out, thousands, warn};
+use serde::Serialize;
 
 /// An error that leaves an engine without a result.
 pub trait Failure {

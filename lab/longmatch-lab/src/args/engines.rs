@@ -5,7 +5,6 @@ use std::str::FromStr;
 use clap::Args;
 use longmatch::{EngineKind, EngineSpec, Engines, Ipv4, Ipv6};
 use longmatch_cli::args::{size, unsupported};
-
 use longmatch_cli::error::CliError;
 
 /// The engines: common to commands that compile.

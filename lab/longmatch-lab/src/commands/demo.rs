@@ -6,17 +6,17 @@ use std::time::Instant;
 
 use longmatch::{EngineKind, EngineSpec, Ipv4, Ipv6};
 use longmatch_bench::{BenchFamily, Comparison, Machine, Measurement, Mode, RunConfig, Traffic};
-use longmatch_feed::printable;
-
-use super::bench::{SEED, milliseconds, rate, rate_bar};
-use crate::args::default_memory;
-use crate::widen::{Failed, try_wider};
 use longmatch_cli::args::SourceArgs;
 use longmatch_cli::error::{CliError, Outcome, Status};
 use longmatch_cli::families::{CliFamily, Families};
 use longmatch_cli::input::Routes;
 use longmatch_cli::output::{Align, Grid, Out, bytes, plural, thousands, warn};
 use longmatch_cli::progress::Progress;
+use longmatch_feed::printable;
+
+use super::bench::{SEED, milliseconds, rate, rate_bar};
+use crate::args::default_memory;
+use crate::widen::{Failed, try_wider};
 
 /// The kinds of traffic, and their names.
 const TRAFFICS: [(Traffic, &str); 2] = [(Traffic::Random, "random"), (Traffic::Routed, "routed")];

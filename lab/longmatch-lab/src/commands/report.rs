@@ -6,16 +6,16 @@ use std::fs;
 use std::io::Write;
 
 use longmatch_bench::Machine;
-use longmatch_report::{
-    Effort, Experiment, FILES, Records, Report, ReportStep, remove_leftovers, write_csv,
-};
-
-use crate::args::{ReportArgs, ReportFormat};
 use longmatch_cli::args::SourceArgs;
 use longmatch_cli::error::{CliError, Outcome, Status};
 use longmatch_cli::output::{Align, Grid, Out, plural, warn};
 use longmatch_cli::progress::Progress;
 use longmatch_cli::target;
+use longmatch_report::{
+    Effort, Experiment, FILES, Records, Report, ReportStep, remove_leftovers, write_csv,
+};
+
+use crate::args::{ReportArgs, ReportFormat};
 
 /// Runs the command; the status is negative if an answer is wrong.
 ///

@@ -10,17 +10,17 @@ use longmatch_bench::{
     BenchFamily, Coverage, Kernel, KernelResult, Machine, Mismatch, SortedRoutes, Verdict,
     Verifier, VerifyStep,
 };
+use longmatch_cli::error::{CliError, Outcome, Status};
+use longmatch_cli::families::{CliFamily, Families};
+use longmatch_cli::input::Routes;
+use longmatch_cli::output::{Align, Grid, Out, plural, thousands, warn};
+use longmatch_cli::progress::Progress;
 use longmatch_feed::printable;
 use serde::Serialize;
 
 use crate::args::{EngineChoice, SimdChoice, VerifyArgs};
 use crate::routes;
 use crate::widen::{Failed, Failure, no_results, try_wider};
-use longmatch_cli::error::{CliError, Outcome, Status};
-use longmatch_cli::families::{CliFamily, Families};
-use longmatch_cli::input::Routes;
-use longmatch_cli::output::{Align, Grid, Out, plural, thousands, warn};
-use longmatch_cli::progress::Progress;
 
 /// Maximum number of routes for which `all` includes the engines that scan all routes.
 const SCANNED_ROUTES: usize = 10_000;

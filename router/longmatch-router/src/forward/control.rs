@@ -13,6 +13,8 @@ use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use longmatch_cli::error::{CliError, Outcome, Status};
+use longmatch_cli::output::{Out, plural, thousands, warn};
 use longmatch_forward::io::xdp::ReleasedLink;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -22,8 +24,6 @@ use serde_json::{Value, json};
 
 use super::questions::{Question, STEP, ask};
 use crate::args::RouteGetArgs;
-use longmatch_cli::error::{CliError, Outcome, Status};
-use longmatch_cli::output::{Out, plural, thousands, warn};
 
 /// The request for the interfaces.
 const TAKE_OVER: &str = "take over";

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use longmatch::TableReader;
+use longmatch_cli::error::CliError;
 use longmatch_forward::io::dpdk::{Dpdk, DpdkIo, DpdkOptions};
 use longmatch_forward::io::{Generated, GeneratedFrames};
 use longmatch_forward::{Port, Target};
@@ -11,7 +12,6 @@ use super::kernel::{self, Attached, KernelRoutes};
 use super::supervise::Supervise;
 use super::{forward_all, static_table};
 use crate::args::{ForwardArgs, Generate};
-use longmatch_cli::error::CliError;
 
 pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
     let mut options = DpdkOptions::new(&args.interfaces);

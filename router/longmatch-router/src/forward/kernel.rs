@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use longmatch::TableReader;
+use longmatch_cli::error::CliError;
+use longmatch_cli::output::warn;
 use longmatch_forward::kernel::{
     Followed, Follower, FoundHop, KernelError, bypassed, flow_fields, index, ports,
 };
@@ -16,8 +18,6 @@ use serde_json::{Value, json};
 use super::counts::RouteCounts;
 use super::supervise::{News, Supervise};
 use crate::args::{Bypass, ForwardArgs};
-use longmatch_cli::error::CliError;
-use longmatch_cli::output::warn;
 
 /// Looks whether interfaces come and go.
 pub(super) struct Interfaces {

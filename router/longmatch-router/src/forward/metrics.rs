@@ -7,6 +7,7 @@ use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use longmatch_cli::error::CliError;
 use longmatch_forward::{Cause, Outcome, PortTally};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, prometheus_text};
@@ -16,7 +17,6 @@ use prometheus_client::registry::Registry;
 
 use super::counts::Sample;
 use super::questions::{Question, STEP, ask};
-use longmatch_cli::error::CliError;
 
 /// Serves the metrics at an address, in a thread of its own.
 ///

@@ -40,6 +40,9 @@ use std::thread;
 use std::time::Duration;
 
 use longmatch::{NextHopId, TableReader, TableWriter};
+use longmatch_cli::error::{CliError, Outcome, Status};
+use longmatch_cli::families::Families;
+use longmatch_cli::input::Routes;
 use longmatch_forward::io::PacketIo;
 use longmatch_forward::{Port, Target, spread};
 
@@ -50,9 +53,6 @@ use self::supervise::{News, Supervise};
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 use crate::args::RouteQuestion;
 use crate::args::{ForwardArgs, Io, RouteArgs};
-use longmatch_cli::error::{CliError, Outcome, Status};
-use longmatch_cli::families::Families;
-use longmatch_cli::input::Routes;
 
 /// Forwards packets.
 ///

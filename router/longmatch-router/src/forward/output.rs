@@ -4,11 +4,12 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use longmatch_cli::error::CliError;
+use longmatch_cli::output::warn;
+
 use super::counts::Sample;
 use super::print::Printer;
 use crate::args::ForwardArgs;
-use longmatch_cli::error::CliError;
-use longmatch_cli::output::warn;
 
 /// Items that wait to be written.
 const WAITING: usize = 4;

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
+use longmatch_cli::error::CliError;
+use longmatch_cli::output::warn;
+use longmatch_cli::target;
 use longmatch_feed::{Options, frames};
 use longmatch_forward::io::pcap::{CaptureIo, Captured, Frames};
 use longmatch_forward::{Mac, Port, PortId};
 
 use super::{forward_all, static_table};
 use crate::args::ForwardArgs;
-use longmatch_cli::error::CliError;
-use longmatch_cli::output::warn;
-use longmatch_cli::target;
 
 /// The MTU of the ports.
 const MTU: u32 = 1500;

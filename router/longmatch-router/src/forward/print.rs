@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::time::Duration;
 
+use longmatch_cli::error::CliError;
+use longmatch_cli::output::{Align, Grid, Out, percent, plural, short, thousands};
 use longmatch_forward::{Cause, Count, Outcome};
 
 use super::counts::{Counts, RouteCounts, Sample};
-use longmatch_cli::error::CliError;
-use longmatch_cli::output::{Align, Grid, Out, percent, plural, short, thousands};
 
 /// Prints the rates of each interval, and all counts at the end.
 pub struct Printer {

@@ -3,12 +3,13 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
+use longmatch_cli::error::CliError;
+
 use super::counts::RouteCounts;
 use super::questions::Question;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 use super::{control, metrics};
 use crate::args::ForwardArgs;
-use longmatch_cli::error::CliError;
 
 /// The forwarder's control socket, its metrics and its news for the service manager.
 pub(super) struct Service {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use std::{io, process};
 
 use longmatch::TableReader;
+use longmatch_cli::error::CliError;
 use longmatch_forward::io::PacketIo;
 use longmatch_forward::{Control, Port, Target, run};
 use serde_json::{Value, json};
@@ -17,7 +18,6 @@ use super::questions::{Question, STEP, TakeOver};
 use super::service::Service;
 use super::supervise::{News, Supervise};
 use crate::args::ForwardArgs;
-use longmatch_cli::error::CliError;
 
 /// The reason why threads have ended.
 pub(super) enum Ended {

@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use longmatch_cli::error::CliError;
 use longmatch_forward::packet::FlowFields;
 use serde_json::{Value, json};
 
 use super::counts::RouteCounts;
-use longmatch_cli::error::CliError;
 
 /// Changes that concern more than routes.
 #[cfg_attr(

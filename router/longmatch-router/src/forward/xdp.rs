@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use longmatch_cli::error::CliError;
+use longmatch_cli::output::warn;
 use longmatch_forward::Port;
 use longmatch_forward::io::xdp::{ReleasedLink, Xdp, XdpIo, XdpMode, XdpOptions};
 use longmatch_forward::kernel::{Follower, ports};
@@ -11,8 +13,6 @@ use super::kernel::{self, Attached, Interfaces, KernelRoutes, objection};
 use super::service::Service;
 use super::session::{Ended, Session};
 use crate::args::{self, ForwardArgs};
-use longmatch_cli::error::CliError;
-use longmatch_cli::output::warn;
 
 /// Bytes of a frame for MTUs above that of Ethernet.
 const LARGE_FRAMES: u32 = 4096;

@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use longmatch_bench::{AutoChoice, BenchFamily, Comparison, Measurement};
-
 use longmatch_cli::error::CliError;
 use longmatch_cli::families::CliFamily;
 use longmatch_cli::output::{Out, bytes};

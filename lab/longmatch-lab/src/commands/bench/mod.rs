@@ -12,16 +12,16 @@ use longmatch_bench::{
     BenchFamily, Comparison, KeySource, Machine, Measurement, Mode, ROOFLINE, RunConfig, Traffic,
     Workload, machine,
 };
-use longmatch_report::{Line, Outcome as Ended, Value};
-
-use crate::args::{self, BenchArgs};
-use crate::routes;
-use crate::widen::{Failed, no_results, try_wider};
 use longmatch_cli::error::{CliError, Outcome, Status};
 use longmatch_cli::families::{CliFamily, Families};
 use longmatch_cli::input::Routes;
 use longmatch_cli::output::{Align, Grid, Out, bar, bytes, plural, thousands, warn};
 use longmatch_cli::progress::Progress;
+use longmatch_report::{Line, Outcome as Ended, Value};
+
+use crate::args::{self, BenchArgs};
+use crate::routes;
+use crate::widen::{Failed, no_results, try_wider};
 
 /// Seed of all traffic, so that two runs look up the same addresses.
 pub(super) const SEED: u64 = 1;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use longmatch_bench::Traffic;
+use longmatch_cli::error::CliError;
 
 use crate::args;
 use crate::destinations;
-use longmatch_cli::error::CliError;
 
 /// Creates the traffic that the command line names; reads its files.
 ///

@@ -11,17 +11,17 @@ use longmatch_bench::{
     BenchFamily, Machine, Replay, ReplayError, ReplayRecord, ReplayStep, in_random_order,
     reader_keys,
 };
-
-use crate::args::{EngineArgs, ReplayArgs};
-use crate::routes;
-use crate::updates::Updates;
-use crate::widen::{Failed, Failure, no_results, try_wider};
 use longmatch_cli::error::{CliError, Outcome, Status};
 use longmatch_cli::families::{CliFamily, Families};
 use longmatch_cli::input::Routes;
 use longmatch_cli::output::{Out, plural, warn};
 use longmatch_cli::paths::one_stdin;
 use longmatch_cli::progress::Progress;
+
+use crate::args::{EngineArgs, ReplayArgs};
+use crate::routes;
+use crate::updates::Updates;
+use crate::widen::{Failed, Failure, no_results, try_wider};
 
 /// Seed of the random order and of the readers' addresses, so that runs repeat each other.
 const SEED: u64 = 1;

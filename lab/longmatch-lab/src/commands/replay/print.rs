@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use longmatch_bench::{READER_BATCH, READER_COST_BATCH, ReplayRecord, UpdateCounts};
+use longmatch_cli::error::CliError;
+use longmatch_cli::families::CliFamily;
+use longmatch_cli::output::{Align, Grid, bytes, percent, plural, short, thousands};
 use longmatch_feed::printable;
 
 use super::Command;
 use crate::widen::Failed;
-use longmatch_cli::error::CliError;
-use longmatch_cli::families::CliFamily;
-use longmatch_cli::output::{Align, Grid, bytes, percent, plural, short, thousands};
 
 impl Command<'_> {
     /// Prints all records, at least one, and the engines without a record.

@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longmatch_bench::Destinations;
+use longmatch_cli::error::CliError;
+use longmatch_cli::families::Families;
+use longmatch_cli::input::{EMBEDDED, Routes};
+use longmatch_cli::paths::{is_stdin, one_stdin};
 use longmatch_report::{Inputs, Peers, Subject, UpdateStream};
 
 use crate::args::{ReportArgs, RoutesArgs, default_memory};
 use crate::destinations;
 use crate::routes::split;
 use crate::updates::Updates;
-use longmatch_cli::error::CliError;
-use longmatch_cli::families::Families;
-use longmatch_cli::input::{EMBEDDED, Routes};
-use longmatch_cli::paths::{is_stdin, one_stdin};
 
 /// File name extensions of formats, which a table's name omits.
 const EXTENSIONS: [&str; 10] =

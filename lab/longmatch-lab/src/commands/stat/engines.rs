@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use longmatch::engine::auto::AutoGoal;
 use longmatch::{EngineKind, EngineSpec, Fib, MemoryPart, Rib};
+use longmatch_cli::families::CliFamily;
+use longmatch_cli::progress::Progress;
 use serde::Serialize;
 
 use crate::widen::{Failure, try_wider};
-use longmatch_cli::families::CliFamily;
-use longmatch_cli::progress::Progress;
 
 /// One engine, compiled from a table or unable to hold it.
 #[derive(Serialize)]

@@ -7,16 +7,16 @@ mod print;
 use std::io::Write;
 
 use longmatch::{EngineSpec, Ipv4, Ipv6};
+use longmatch_cli::error::{CliError, Outcome, Status};
+use longmatch_cli::families::{CliFamily, Families};
+use longmatch_cli::input::Routes;
+use longmatch_cli::output::{Out, warn};
 use serde::Serialize;
 
 use self::engines::EngineNumbers;
 use self::numbers::Numbers;
 use crate::args::{EngineArgs, StatArgs};
 use crate::routes;
-use longmatch_cli::error::{CliError, Outcome, Status};
-use longmatch_cli::families::{CliFamily, Families};
-use longmatch_cli::input::Routes;
-use longmatch_cli::output::{Out, warn};
 
 /// Runs the command. Families without routes are left out, unless an option names them.
 ///

@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
+use longmatch_cli::error::CliError;
+use longmatch_cli::families::CliFamily;
+use longmatch_cli::output::{Align, Grid, Out, bar, bytes, percent, plural, short, thousands};
 use longmatch_feed::printable;
 
 use super::engines::EngineNumbers;
 use super::numbers::Numbers;
-use longmatch_cli::error::CliError;
-use longmatch_cli::families::CliFamily;
-use longmatch_cli::output::{Align, Grid, Out, bar, bytes, percent, plural, short, thousands};
 
 /// Length of the longest bar.
 const BAR: usize = 32;
