@@ -68,7 +68,7 @@ Commands:
   page FILE      the same for another page
   peers [NAME...]
                  build the adapters of the named peers, or all that can be built here, into target/peers, where
-                 `longmatch report` looks for them (fetches packages)
+                 `longmatch-lab report` looks for them (fetches packages)
   peers --check [NAME...]
                  compare the answers of the built adapters with the oracle; LONGMATCH_DATA as above adds large tables
   data           rebuild the embedded tables data/ipv4.txt.zst and data/ipv6.txt.zst (needs a network, a C

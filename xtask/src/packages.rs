@@ -1,6 +1,9 @@
 //! The packages as cargo would publish them, and their public items against those of the last release.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
+
+use serde_json::Value;
 
 use crate::report::{Report, Verdict};
 use crate::workspace::{cargo, root};
@@ -12,6 +15,7 @@ const FILES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
 /// Adds the steps to a report.
 pub fn steps(report: &mut Report) {
+    report.step("core depends on nothing of lab and router", core_alone);
     for package in PUBLISHED {
         report.step(&format!("package {package}: licences and README"), || complete(package));
     }
@@ -28,6 +32,36 @@ pub fn steps(report: &mut Report) {
             Err(why) => report.skip(&name, &why),
         }
     }
+}
+
+/// Checks that packages of core need no package of another product.
+fn core_alone() -> Verdict {
+    let words = "metadata --format-version 1 --no-deps --offline";
+    let metadata = output(&mut cargo(words))
+        .and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
+    match metadata.map(|metadata| wrong_needs(&metadata, &root())) {
+        Ok(wrong) if wrong.is_empty() => Verdict::Passed,
+        Ok(wrong) => Verdict::Failed(wrong.join("; ")),
+        Err(why) => Verdict::Failed(why),
+    }
+}
+
+/// The packages below `core` that need another directory's package of the workspace, except in tests.
+fn wrong_needs(metadata: &Value, root: &Path) -> Vec<String> {
+    let array = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let core = root.join("core");
+    let in_core =
+        |path: &Value| path.as_str().is_some_and(|path| Path::new(path).starts_with(&core));
+    let mut wrong = Vec::new();
+    for package in array(&metadata["packages"]) {
+        let needs = array(&package["dependencies"])
+            .into_iter()
+            .filter(|it| it["kind"] != "dev" && it["path"].is_string() && !in_core(&it["path"]));
+        for needed in needs.filter(|_| in_core(&package["manifest_path"])) {
+            wrong.push(format!("{} depends on {}", package["name"], needed["name"]));
+        }
+    }
+    wrong
 }
 
 /// Checks a package's files.
@@ -68,11 +102,28 @@ fn output(command: &mut Command) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn missing_files_are_named() {
         assert!(missing(&FILES.join("\n")).is_empty());
         assert_eq!(missing("LICENSE-MIT\nengine/README.md"), ["LICENSE-APACHE", "README.md"]);
+    }
+
+    #[test]
+    fn dependencies_of_core_on_other_products_are_found() {
+        let needed = |name: &str, dir: &str, kind: Option<&str>| json!({ "name": name, "path": format!("/r/{dir}/{name}"), "kind": kind });
+        let package = |name: &str, dir: &str, needs: Value| json!({ "name": name, "manifest_path": format!("/r/{dir}/{name}/Cargo.toml"), "dependencies": needs });
+        let outside = json!({ "name": "clap", "kind": null, "path": null });
+        let metadata = json!({ "packages": [
+            package("cli", "core", json!([
+                needed("lib", "core", None), needed("bench", "lab", None), needed("route", "router", Some("build")),
+                needed("report", "lab", Some("dev")), outside,
+            ])),
+            package("lab", "lab", json!([needed("route", "router", None), needed("cli", "core", None)])),
+        ]});
+        let expected = [r#""cli" depends on "bench""#, r#""cli" depends on "route""#];
+        assert_eq!(wrong_needs(&metadata, Path::new("/r")), expected);
     }
 
     #[test]

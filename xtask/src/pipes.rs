@@ -24,7 +24,7 @@ pub fn run(words: &[&str]) -> Outcome {
     let mut python = environment.python();
     python.arg(compare.join("compare.py")).args(["--columnar", "--commit"]);
     python.arg(String::from_utf8(commit.stdout)?.trim());
-    python.arg("--longmatch").arg(longmatch_of_release("").get_program());
+    python.arg("--longmatch").arg(longmatch_of_release());
     if let Some(dir) = large::dir()? {
         python.arg("--data").arg(dir);
     }

@@ -8,7 +8,7 @@ use crate::cpu;
 use crate::foreign;
 use crate::large::{self, file};
 use crate::report::{Outcome, Report};
-use crate::workspace::{cargo, longmatch, target};
+use crate::workspace::{cargo, lab, target};
 
 /// The tables. Each adds a property that the others lack: size, many next hops, long prefixes, a default route, IPv6.
 const TABLES: [&str; 8] = [
@@ -43,8 +43,7 @@ const STREAMS: [&str; 2] = [
 
 /// The forwarder with full tables, and half an hour of steady change, with `LONGMATCH_PROVE` set. The tests use the data
 /// directory too. Those that need root, namespaces or routing daemons say so and are skipped without.
-const NETWORK: &str =
-    "test --release --package longmatch-cli --test cli forward::network -- --nocapture";
+const NETWORK: &str = "test --release --package longmatch-router --test cli network -- --nocapture";
 
 /// Real days of updates: the routes, the updates, the number of updates between two of eight comparisons of every
 /// address (for IPv6, of addresses inside every range), and the engines that are patched under readers, in forms that
@@ -84,7 +83,7 @@ const SYNTHETIC: [&str; 2] = ["syn1", "syn2"];
 
 /// Runs the tests that take minutes and replays real days of updates; then verifies every engine on the embedded tables
 /// and on each available table, every address at the best SIMD level and every range at the others. Returns whether all
-/// agree. (`longmatch verify --simd all` tests every address at each level, which takes hours.)
+/// agree. (`longmatch-lab verify --simd all` tests every address at each level, which takes hours.)
 ///
 /// # Errors
 /// If the named data directory does not exist, or has none of the tables.
@@ -106,7 +105,7 @@ pub fn run() -> Outcome {
     report.command("the forwarder follows its kernel, full form", &mut cargo(kernel));
     foreign::steps(&mut report, foreign::Form::Full);
     let name = "all engines agree on both embedded tables, on every address";
-    report.command(name, &mut longmatch("verify"));
+    report.command(name, &mut lab("verify"));
     match dir {
         Some(dir) => with_data(&mut report, &dir),
         None => {
@@ -125,7 +124,7 @@ fn with_data(report: &mut Report, dir: &Path) {
             report.skip(&name, &format!("absent: {}", absent.display()));
             continue;
         }
-        let mut replay = longmatch("replay --full --readers 1 --engine");
+        let mut replay = lab("replay --full --readers 1 --engine");
         replay.args([engines, "--verify-every", every, "--routes"]).arg(&routes);
         report.command(&name, replay.arg("--updates").arg(&updates));
     }
@@ -137,7 +136,7 @@ fn with_data(report: &mut Report, dir: &Path) {
     let first = file(dir, TABLES[0]);
     for split in SYNTHETIC.iter().filter(|_| first.is_file()) {
         let name = format!("all engines agree on {split} of {}", TABLES[0]);
-        let mut verify = longmatch("verify --engine all --routes");
+        let mut verify = lab("verify --engine all --routes");
         report.command(&name, verify.arg(&first).args(["--split", split]));
     }
 }
@@ -149,7 +148,7 @@ fn verify(report: &mut Report, engines: &str, table: &str, routes: &Path) {
         report.skip(&name, &format!("absent: {}", routes.display()));
         return;
     }
-    let mut verify = longmatch("verify --engine");
+    let mut verify = lab("verify --engine");
     report.command(&name, verify.args([engines, "--routes"]).arg(routes));
 }
 

@@ -12,7 +12,7 @@ use crate::page;
 use crate::peers;
 use crate::report::{Outcome, Report};
 use crate::targets;
-use crate::workspace::{cargo, cargo_test, longmatch_of_tests, root};
+use crate::workspace::{cargo, cargo_test, lab_of_tests, root};
 
 /// The quick form of the verification: structures are checked on every address, answers are compared in every range.
 /// `cargo xtask prove` compares them on every address of IPv4.
@@ -36,7 +36,7 @@ pub fn run() -> Outcome {
     } else {
         // Without `--no-fail-fast` the first test program that fails would hide the others.
         report.command("tests, workspace", &mut cargo_test("--no-fail-fast"));
-        report.command(verify, &mut longmatch_of_tests(VERIFY));
+        report.command(verify, &mut lab_of_tests(VERIFY));
         page::embedded(&mut report);
         peers::steps(&mut report, &[]);
         dpdk::test(&mut report);

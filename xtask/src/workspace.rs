@@ -59,29 +59,23 @@ pub fn target() -> PathBuf {
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
-/// Creates a command of the command line tool as [`cargo_test`] has built it for its tests: slower than a release
-/// build, with overflow checks.
-pub fn longmatch_of_tests(words: &str) -> Command {
-    built("debug", words)
-}
-
-/// Creates a command of the command line tool as `cargo build --release` has left it. Unlike [`longmatch()`] it never
-/// builds, so that a change of the sources during a long measurement has no effect on it.
-pub fn longmatch_of_release(words: &str) -> Command {
-    built("release", words)
-}
-
-/// Creates a command of the command line tool in a directory of cargo's build directory.
-fn built(dir: &str, words: &str) -> Command {
-    let name = format!("longmatch{}", env::consts::EXE_SUFFIX);
-    let mut command = Command::new(target().join(dir).join(name));
+/// Creates a command of `longmatch-lab` as [`cargo_test`] has built it for its tests: slower than a release build, with
+/// overflow checks.
+pub fn lab_of_tests(words: &str) -> Command {
+    let name = format!("longmatch-lab{}", env::consts::EXE_SUFFIX);
+    let mut command = Command::new(target().join("debug").join(name));
     command.args(words.split_whitespace()).current_dir(root()).stdin(Stdio::null());
     command
 }
 
-/// Creates a command of the release build of the command line tool.
-pub fn longmatch(words: &str) -> Command {
-    let mut command = cargo("run --release --package longmatch-cli --bin longmatch --");
+/// Returns `longmatch` as `cargo build --release` has left it.
+pub fn longmatch_of_release() -> PathBuf {
+    target().join("release").join(format!("longmatch{}", env::consts::EXE_SUFFIX))
+}
+
+/// Creates a command of the release build of `longmatch-lab`.
+pub fn lab(words: &str) -> Command {
+    let mut command = cargo("run --release --package longmatch-lab --bin longmatch-lab --");
     command.args(words.split_whitespace());
     command
 }

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 
 use longmatch::file::FileError;
 use longmatch::{IpPrefix, ParsePrefixError, PrefixError};
-use longmatch_bench::ThreadError;
 use longmatch_feed::{FeedError, Problem, printable};
 
 use crate::name_list::list_of_names;
@@ -57,7 +56,7 @@ impl CliError {
 
     /// Reports threads that the system did not start. `subject` is the option or the command that
     /// needs them.
-    pub fn threads(subject: impl Display, error: &ThreadError) -> Self {
+    pub fn threads(subject: impl Display, error: impl Display) -> Self {
         let advice = "raise the limits of processes and memory (ulimit -u, ulimit -v)";
         Self::Message(format!("{subject}: {error}; use fewer threads, or {advice}"))
     }

@@ -3,16 +3,17 @@
 /// Text after the options of `longmatch`.
 pub const TOP: &str = "\
 Examples:
-  longmatch                                     a short demonstration
   longmatch lookup 8.8.8.8 2001:4860:4860::8888
   longmatch lookup --routes mine.txt - < addresses.txt
   longmatch compile --routes sites.csv -o sites.lm
   longmatch lookup --table sites.lm 192.0.2.7
   longmatch annotate --column ip access.csv
-  longmatch stat --routes rib.20260101.0000.bz2
-  longmatch bench --engine poptrie --traffic random,routed
+  longmatch set aggregate blocklist.txt
 
-Exit codes: 0 ok, 1 no match, a difference or an engine without a result, 2 bad usage or input.
+The program longmatch-lab has a demonstration, and checks and measures tables. longmatch-forward
+forwards packets.
+
+Exit codes: 0 ok, 1 no match or a difference, 2 bad usage or input.
 NO_COLOR is honoured. '<command> -h' prints a summary, '<command> --help' the full help.";
 
 /// Text after the options of `longmatch lookup`.
@@ -145,120 +146,6 @@ The first SIGINT or SIGTERM ends the reading; what was read is written. SIGHUP r
 Exit codes: 0 done, 2 bad usage or input; with --match and --no-match 0 if a line was printed, 1 if
 none was, as grep."
 );
-
-/// Text after the options of `longmatch stat`.
-pub const STAT: &str = "\
-Examples:
-  longmatch stat
-  longmatch stat -e none
-  longmatch stat --routes rib.20260101.0000.bz2 --peer AS64500
-  longmatch stat -4 --engine poptrie,poptrie:s=16,radix
-  longmatch stat --json | jq '.engines[] | {engine, bytes}'";
-
-/// Text after the options of `longmatch verify`.
-pub const VERIFY: &str = "\
-With --table, the compiled form in the file is verified first, as engine 'file'. All engines answer
-with routes, or with values if the file was compiled with '--answers values'.
-
-Examples:
-  longmatch verify
-  longmatch verify --quick
-  longmatch verify --quick --table sites.lm
-  longmatch verify --routes mine.txt --engine poptrie:s=16
-  longmatch verify -6 --simd avx2
-
-Exit codes: 0 all agree, 1 a difference, or a named engine that cannot hold the table, 2 bad usage
-or input, or nothing to verify.";
-
-/// Text after the options of `longmatch bench`.
-pub const BENCH: &str = "\
-With --table, the compiled form in the file is measured first, as engine 'file': its memory is
-mapped, and each call takes one indirect call more. The other engines are compiled from the routes
-of the table. All engines answer with routes, or with values if the file was compiled with
-'--answers values'.
-
-Examples:
-  longmatch bench
-  longmatch bench -4 --engine poptrie,poptrie:s=16 --traffic random,routed,zipf
-  longmatch bench --routes rib.mrt.gz --traffic addresses.txt --mode batch --batch 64
-  longmatch bench -4 --traffic capture.pcap.gz,zipf
-  longmatch bench --table sites.lm --engine folio --mode batch
-  longmatch bench -4 --engine poptrie --generate
-  longmatch bench -4 --engine dir24_8,spider --mode batch --roofline
-  longmatch bench --engine all,auto
-  longmatch bench -6 --keys network
-  longmatch bench --json > rates.ndjson
-
-If an engine cannot hold the table, its wider forms are tried. If these fail too, the output has a
-row with the reason. With --json the output has the form of records.ndjson of 'longmatch report':
-one line about the run, then a line for each value. The line has the settings, and the spread of the
-value or the reason why the value is missing.
-
-Exit codes: 0 done, 1 a wrong answer, or a named engine without a result, 2 bad usage or input, or
-nothing was measured.";
-
-/// Text after the options of `longmatch replay`.
-pub const REPLAY: &str = "\
-Each engine starts from the same routes and applies the updates one by one, as fast as it can. The
-time of an update includes applying it and making it visible to readers. With --batch, only the
-time of the last update of a batch includes the commit. Objects replaced are an average over all
-updates. 'fresh' is the memory of a table compiled from the final routes.
-
-Examples:
-  longmatch replay --routes rib.bz2 --updates updates.txt
-  longmatch replay -r rib.bz2 --peer AS64500 -u updates.0000.gz -u updates.0005.gz -4
-  longmatch replay -r rib.txt -u updates.txt --readers 1 --verify-every 200000 --full
-  longmatch replay -r rib.txt -u updates.txt --engine sail,spider --batch 1000
-  longmatch replay -4 --from-empty --engine folio
-  longmatch replay -r rib.txt -u updates.txt --json | jq '{engine, mean_us, mismatches}'
-
-If an engine fails, the replay is repeated with its wider forms. If these fail too, the output has
-a row with the reason, or with --json an object with an 'error'.
-
-Exit codes: 0 all answers right, 1 a wrong one, or an engine without a result, 2 bad usage or input,
-or nothing was replayed.";
-
-/// Text after the options of `longmatch report`.
-pub const REPORT: &str = "\
-Each --routes FILE is a separate table; give the most important one first.
-
-Writes report.html, one self-contained page, and records.ndjson, which has every value with its
-settings. Both are written again after each experiment; if the report is interrupted, the same
-command continues it. --convert prints an existing report in another format and measures nothing.
-
-Examples:
-  longmatch report
-  longmatch report --routes rib4.txt.zst --routes rib6.txt.zst --full --out results
-  longmatch report -r rib.mrt.bz2 --updates day.txt.zst --trace packets.pcap.gz --quick
-  longmatch report --list
-  longmatch report --only poptrie-table2 --only dxr-chunks
-  longmatch report --out results --convert csv > values.csv
-
-Exit codes: 0 all answers right, 1 a wrong one, 2 bad usage or input.";
-
-/// Text after the options of `longmatch forward`.
-pub const FORWARD: &str = "\
-The output has one line of rates each interval, and at the end the counts of all packets by cause.
-A packet is forwarded, goes to the kernel (local addresses, ARP, neighbour discovery, IP options,
-expired TTLs, packets above the MTU, unknown neighbours), or is dropped (damaged headers, impossible
-addresses, blackhole routes). Ctrl-C ends the forwarding and leaves the interfaces as they were.
-
-With --io pcap and dpdk, next hop n of the routes is a neighbour of interface n modulo their number,
-with the Ethernet address 02:00 and n in 4 bytes; the next hop 'blackhole' drops packets, and
-'unreachable', 'prohibit' and 'throw' hand them to the kernel.
-
-Examples:
-  longmatch forward --interface eth0 eth1
-  longmatch forward --interface eth0 eth1 --threads 4 --batch 32 --engine poptrie
-  longmatch forward --io pcap --interface in.pcap=out.pcap --routes rib.txt.zst
-  longmatch forward --interface eth0 eth1 --json | jq '{seconds, forwarded, dropped}'
-  longmatch forward --interface eth0 eth1 --metrics 9470
-  longmatch forward route get 192.0.2.1
-
-docs/forward.md is the guide: what is bypassed, where it pays, counts, capabilities, a unit of systemd.
-
-Exit codes: 0 done, 1 if 'route get' found an address without a route, 2 bad usage or input, or an
-interface that cannot be used.";
 
 /// Text after the operations of `longmatch set`.
 pub const SET: &str = "\
@@ -455,36 +342,75 @@ Examples:
 
 Exit codes: 0 done, 1 a route is in the state of --fail-on, 2 bad usage or input.";
 
-/// Text after the options of `longmatch completions`.
-pub const COMPLETIONS: &str = "\
+/// Text after the options of the command `completions` of a program.
+#[macro_export]
+macro_rules! completions_help {
+    ($program:literal) => {
+        concat!(
+            "\
 The script completes commands, options, their values and the names of files. Write it to where the
-shell looks for scripts, or evaluate it when the shell starts. It asks the 'longmatch' of PATH for
-the words: options, their values, and for --add, --columns and --types the columns of the tables
-that the line names. For zsh the directory must be in 'fpath' before 'compinit' runs. Release
-archives have the scripts of all shells.
+shell looks for scripts, or evaluate it when the shell starts. It asks the program of PATH for the
+words: options, their values, and for --add, --columns and --types the columns of the tables that
+the line names. For zsh the directory must be in 'fpath' before 'compinit' runs. Release archives
+have the scripts of all shells.
 
 Examples:
-  longmatch completions bash > ~/.local/share/bash-completion/completions/longmatch
-  longmatch completions zsh > ~/.zfunc/_longmatch
-  longmatch completions fish > ~/.config/fish/completions/longmatch.fish
-  longmatch completions elvish >> ~/.config/elvish/rc.elv
-  longmatch completions powershell >> $PROFILE
+  ", $program, " completions bash > ~/.local/share/bash-completion/completions/", $program, "
+  ", $program, " completions zsh > ~/.zfunc/_", $program, "
+  ", $program, " completions fish > ~/.config/fish/completions/", $program, ".fish
+  ", $program, " completions elvish >> ~/.config/elvish/rc.elv
+  ", $program, " completions powershell >> $PROFILE
 
-Exit codes: 0 printed, 2 bad usage.";
+Exit codes: 0 printed, 2 bad usage."
+        )
+    };
+}
+
+/// Text after the options of the command `man` of a program, with the command and the page of an example.
+#[macro_export]
+macro_rules! man_help {
+    ($program:literal, $command:literal, $page:literal) => {
+        concat!(
+            "\
+The pages have the texts of '--help'; 'man ",
+            $program,
+            "-",
+            $page,
+            "' shows the page of
+'",
+            $program,
+            " ",
+            $command,
+            "'. Release archives have the pages.
+
+Examples:
+  ",
+            $program,
+            " man ",
+            $command,
+            " | man -l -
+  ",
+            $program,
+            " man --out ~/.local/share/man/man1
+
+Exit codes: 0 printed or written, 2 bad usage, or a page cannot be written."
+        )
+    };
+}
+
+/// Text after the options of the command `licences` of a program.
+#[macro_export]
+macro_rules! licences_help {
+    ($program:literal) => {
+        concat!("Examples:\n  ", $program, " licences\n  ", $program, " licences > LICENCES.txt")
+    };
+}
+
+/// Text after the options of `longmatch completions`.
+pub const COMPLETIONS: &str = completions_help!("longmatch");
 
 /// Text after the options of `longmatch man`.
-pub const MAN: &str = "\
-The pages have the texts of '--help'; 'man longmatch-set-aggregate' shows the page of 'longmatch set
-aggregate'. Release archives have the pages.
-
-Examples:
-  longmatch man set aggregate | man -l -
-  longmatch man --out ~/.local/share/man/man1
-
-Exit codes: 0 printed or written, 2 bad usage, or a page cannot be written.";
+pub const MAN: &str = man_help!("longmatch", "set aggregate", "set-aggregate");
 
 /// Text after the options of `longmatch licences`.
-pub const LICENCES: &str = "\
-Examples:
-  longmatch licences
-  longmatch licences > LICENCES.txt";
+pub const LICENCES: &str = licences_help!("longmatch");

@@ -5,10 +5,9 @@ use std::path::Path;
 
 use longmatch::file::FileTable;
 use longmatch::{Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, Prefix, Rib, Route, Table};
-use longmatch_bench::{syn1, syn2};
 use longmatch_feed::{Event, FeedError, Options, Report, SinkError, printable};
 
-use crate::args::{FamilyArgs, ReadArgs, RoutesArgs, Split};
+use crate::args::{FamilyArgs, ReadArgs, SourceArgs};
 use crate::error::{Advice, CliError};
 use crate::families::{CliFamily, Families};
 use crate::output::{plural, warn};
@@ -82,22 +81,19 @@ struct Ids {
     ipv6: Rib<Ipv6>,
 }
 
-#[cfg(test)]
-impl From<Table<Box<str>>> for Routes {
-    /// Routes without a name.
-    fn from(table: Table<Box<str>>) -> Self {
-        Self { table, name: String::new(), ids: None }
-    }
-}
-
 impl Routes {
+    /// Creates routes from their table and the name of their source.
+    pub fn new(table: Table<Box<str>>, name: String) -> Self {
+        Self { table, name, ids: None }
+    }
+
     /// Loads the files of the command line in order, later routes replacing earlier ones, or the
     /// embedded tables. Prints the chosen peers and warnings on standard error.
     ///
     /// # Errors
     /// If an input cannot be read, is damaged (unless `--lenient`) or lacks the peer.
-    pub fn load(args: &RoutesArgs, families: Families) -> Result<Self, CliError> {
-        Self::load_as(args, families, Some(families.named()))
+    pub fn load(source: &SourceArgs, families: Families) -> Result<Self, CliError> {
+        Self::load_as(source, families, Some(families.named()))
     }
 
     /// Loads routes of the families to work on, which may differ from the families that the options
@@ -107,11 +103,11 @@ impl Routes {
     /// # Errors
     /// As [`Routes::load`].
     pub fn load_as(
-        args: &RoutesArgs,
+        source: &SourceArgs,
         families: Families,
         named: Option<FamilyArgs>,
     ) -> Result<Self, CliError> {
-        Self::load_with(args, families, named, None)
+        Self::load_with(source, families, named, None)
     }
 
     /// Loads routes as [`Routes::load`] does, and keeps the changes in the order of the input.
@@ -119,21 +115,20 @@ impl Routes {
     /// # Errors
     /// As [`Routes::load`].
     pub fn load_with_changes(
-        args: &RoutesArgs,
+        source: &SourceArgs,
         families: Families,
     ) -> Result<(Self, Changes), CliError> {
         let mut changes = Changes::default();
-        let routes = Self::load_with(args, families, Some(families.named()), Some(&mut changes))?;
+        let routes = Self::load_with(source, families, Some(families.named()), Some(&mut changes))?;
         Ok((routes, changes))
     }
 
     fn load_with(
-        args: &RoutesArgs,
+        source: &SourceArgs,
         families: Families,
         named: Option<FamilyArgs>,
         changes: Option<&mut Changes>,
     ) -> Result<Self, CliError> {
-        let RoutesArgs { source, split } = args;
         if let Some(path) = &source.table {
             let table = table_file::texts(
                 &table_file::open(path, source.trust, source.read.of_files())?,
@@ -143,14 +138,13 @@ impl Routes {
                 changes.ipv4 = table.ipv4().iter().map(Change::Announce).collect();
                 changes.ipv6 = table.ipv6().iter().map(Change::Announce).collect();
             }
-            return Self { table, name: display_name(path), ids: None }.split(*split);
+            return Ok(Self::new(table, display_name(path)));
         }
         let advice = Advice { lenient: !source.read.rows.lenient, families: named.is_some() };
         let mut loader = Loader { table: Table::new(), families, advice, refused: 0, changes };
         if source.files.is_empty() {
             loader.embedded(&source.read)?;
-            let name = EMBEDDED.to_owned();
-            return Self { table: loader.table, name, ids: None }.split(*split);
+            return Ok(Self::new(loader.table, EMBEDDED.to_owned()));
         }
         one_stdin(&source.files)?;
         let mut options = source.read.options();
@@ -159,31 +153,7 @@ impl Routes {
             loader.file(path, &options)?;
         }
         let names: Vec<_> = source.files.iter().map(|path| display_name(path)).collect();
-        Self { table: loader.table, name: names.join(" + "), ids: None }.split(*split)
-    }
-
-    /// Splits the table's IPv4 prefixes, if `--split` was given. A next hop that splitting adds is
-    /// named by its number, such as `#300`.
-    fn split(self, split: Option<Split>) -> Result<Self, CliError> {
-        let (ipv4, label) = match split {
-            None => return Ok(self),
-            Some(Split::Syn1) => (syn1(self.table.ipv4()), "SYN1"),
-            Some(Split::Syn2) => (syn2(self.table.ipv4()), "SYN2"),
-        };
-        let mut table = Table::<Box<str>>::new();
-        let mut add = |prefix: IpPrefix, id: NextHopId| {
-            let known = self.table.next_hops().get(id);
-            let name = known.map_or_else(|| format!("#{id}").into(), Clone::clone);
-            let added = table.insert(prefix, name).map(|_| ());
-            added.map_err(|error| CliError::input("--split", error))
-        };
-        for route in self.table.ipv6() {
-            add(route.prefix.into(), route.next_hop)?;
-        }
-        for route in &ipv4 {
-            add(route.prefix.into(), route.next_hop)?;
-        }
-        Ok(Self { table, name: format!("{label} of {}", self.name), ids: None })
+        Ok(Self::new(loader.table, names.join(" + ")))
     }
 
     /// Refuses a table without routes: a command on a whole table would do nothing.
@@ -206,17 +176,13 @@ impl Routes {
     }
 
     /// Gives the routes of `--table` the ids of its compiled form, so that this form can be compared
-    /// with engines. A split table has no such form.
+    /// with engines.
     ///
     /// # Errors
     /// If the file cannot be opened again.
-    pub fn use_ids(&mut self, args: &RoutesArgs) -> Result<(), CliError> {
-        let Some(path) = &args.source.table else { return Ok(()) };
-        if args.split.is_some() {
-            warn("--split: the compiled form in the file is left out");
-            return Ok(());
-        }
-        let file = table_file::open(path, args.source.trust, args.source.read.of_files())?;
+    pub fn use_ids(&mut self, source: &SourceArgs) -> Result<(), CliError> {
+        let Some(path) = &source.table else { return Ok(()) };
+        let file = table_file::open(path, source.trust, source.read.of_files())?;
         let (ipv4, ipv6) = (table_file::ids(&file)?, table_file::ids(&file)?);
         self.ids = Some(Ids { file, ipv4, ipv6 });
         Ok(())

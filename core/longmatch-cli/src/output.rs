@@ -3,6 +3,7 @@
 use std::env;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use serde::Serialize;
 
@@ -68,6 +69,12 @@ impl Out {
     }
 }
 
+impl Default for Out {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.inner.write(bytes)
@@ -82,11 +89,20 @@ impl Write for Out {
     }
 }
 
+/// The program's name, with which its messages begin.
+static PROGRAM: OnceLock<&str> = OnceLock::new();
+
+/// Sets the program's name, once.
+pub fn set_program(name: &'static str) {
+    PROGRAM.get_or_init(|| name);
+}
+
 /// Prints a note or a warning on standard error. The caller escapes names and next hops in the
 /// message with [`longmatch_feed::printable`].
 pub fn warn(message: impl Display) {
     // The command goes on if standard error is closed.
-    let _ = writeln!(io::stderr(), "longmatch: {message}");
+    let program = PROGRAM.get().unwrap_or(&"longmatch");
+    let _ = writeln!(io::stderr(), "{program}: {message}");
 }
 
 /// Formats a number with commas: `1,042,325`.

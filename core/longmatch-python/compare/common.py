@@ -14,7 +14,7 @@ def note(text):
 
 
 def record(kind, **fields):
-    """Prints one record: a line of the form that `longmatch report` writes too."""
+    """Prints one record: a line of the form that `longmatch-lab report` writes too."""
     print(json.dumps({"record": kind, **fields}), flush=True)
 
 

@@ -216,9 +216,9 @@
 //!
 //! # Where the numbers come from
 //!
-//! From the repository's command line tool. `longmatch verify` compares every engine with an oracle
+//! From the repository's command line tool. `longmatch-lab verify` compares every engine with an oracle
 //! that shares no code with it, on all 2^32 IPv4 addresses and on every range of IPv6.
-//! `longmatch bench` measures rates on your tables and your CPU, and checks the answers before it
+//! `longmatch-lab bench` measures rates on your tables and your CPU, and checks the answers before it
 //! prints any; `docs/engines.md` has rates and memory of all engines, written from records.
 //!
 //! # Features

@@ -261,7 +261,7 @@ mod tests {
         }
     }
 
-    /// The full sweep of `longmatch verify`.
+    /// The full sweep of `longmatch-lab verify`.
     #[test]
     #[ignore = "takes minutes without optimisation"]
     fn every_engine_is_right_on_every_ipv4_address() {

@@ -24,38 +24,43 @@ const DOCUMENTS: [&str; 10] = [
     "docs/longmatch-forward.service",
 ];
 
-/// Shells, and the names under which they look for the scripts of a command.
-const COMPLETIONS: [(&str, &str); 5] = [
-    ("bash", "longmatch.bash"),
-    ("elvish", "longmatch.elv"),
-    ("fish", "longmatch.fish"),
-    ("powershell", "_longmatch.ps1"),
-    ("zsh", "_longmatch"),
+/// The programs.
+const PROGRAMS: [&str; 3] = ["longmatch", "longmatch-lab", "longmatch-forward"];
+
+/// Shells, and what they look for before and after a command's name in the names of scripts.
+const COMPLETIONS: [(&str, &str, &str); 5] = [
+    ("bash", "", ".bash"),
+    ("elvish", "", ".elv"),
+    ("fish", "", ".fish"),
+    ("powershell", "_", ".ps1"),
+    ("zsh", "_", ""),
 ];
 
-/// Collects the release build in `target`, its manual pages and completion scripts, which it prints itself, and the
-/// documents in `root`.
+/// Collects the release builds in `target`, their manual pages and completion scripts, which they print themselves, and
+/// the documents in `root`.
 ///
 /// # Errors
-/// If a file cannot be read, or the program fails.
+/// If a file cannot be read, or a program fails.
 pub fn collect(root: &Path, target: &Path) -> Result<Files, Box<dyn Error>> {
     let mut files = Files::new();
-    let program = format!("longmatch{}", env::consts::EXE_SUFFIX);
-    let built = target.join("release").join(&program);
-    files.insert(program, File { bytes: read(&built)?, executable: true });
     for path in DOCUMENTS {
         files.insert(path.into(), File::plain(read(&root.join(path))?));
-    }
-    for (shell, name) in COMPLETIONS {
-        let script = printed(&built, &["completions".as_ref(), shell.as_ref()])?;
-        files.insert(format!("completions/{name}"), File::plain(script));
     }
     // A new directory: that of an earlier version may have pages of commands that no longer exist.
     let pages = target.join("dist/man1");
     if pages.exists() {
         fs::remove_dir_all(&pages)?;
     }
-    printed(&built, &["man".as_ref(), "--out".as_ref(), pages.as_os_str()])?;
+    for name in PROGRAMS {
+        let program = format!("{name}{}", env::consts::EXE_SUFFIX);
+        let built = target.join("release").join(&program);
+        files.insert(program, File { bytes: read(&built)?, executable: true });
+        for (shell, before, after) in COMPLETIONS {
+            let script = printed(&built, &["completions".as_ref(), shell.as_ref()])?;
+            files.insert(format!("completions/{before}{name}{after}"), File::plain(script));
+        }
+        printed(&built, &["man".as_ref(), "--out".as_ref(), pages.as_os_str()])?;
+    }
     let names: Result<BTreeSet<_>, _> =
         fs::read_dir(&pages)?.map(|entry| entry.map(|entry| entry.file_name())).collect();
     for name in names? {
@@ -77,7 +82,8 @@ fn printed(program: &Path, args: &[&OsStr]) -> Result<Vec<u8>, Box<dyn Error>> {
         .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("longmatch {args:?} ended with {}: {stderr}", output.status).into());
+        let name = program.display();
+        return Err(format!("{name} {args:?} ended with {}: {stderr}", output.status).into());
     }
     Ok(output.stdout)
 }
@@ -87,23 +93,25 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    /// A program of a few lines stands for the release build.
+    /// A program of a few lines stands for each release build.
     const PROGRAM: &str = "#!/bin/sh\n\
         case \"$1\" in\n\
         completions) echo \"script of $2\";;\n\
-        man) mkdir -p \"$3\" && echo top > \"$3/longmatch.1\" && echo set > \"$3/longmatch-set.1\";;\n\
+        man) mkdir -p \"$3\" && echo top > \"$3/${0##*/}.1\" && echo set > \"$3/longmatch-set.1\";;\n\
         esac\n";
 
     #[test]
-    fn the_archive_has_the_program_what_it_prints_documents_and_licences() {
+    fn the_archive_has_the_programs_what_they_print_documents_and_licences() {
         let target = env::temp_dir().join(format!("xtask-dist-{}", std::process::id()));
         let old = target.join("dist/man1");
         fs::create_dir_all(target.join("release")).expect("writable");
         fs::create_dir_all(&old).expect("writable");
         fs::write(old.join("longmatch-old.1"), "").expect("writable");
-        let program = target.join("release/longmatch");
-        fs::write(&program, PROGRAM).expect("writable");
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("ours");
+        for name in PROGRAMS {
+            let program = target.join("release").join(name);
+            fs::write(&program, PROGRAM).expect("writable");
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("ours");
+        }
 
         let files = collect(&crate::workspace::root(), &target).expect("all files are there");
         let names: Vec<_> = files.keys().map(String::as_str).collect();
@@ -113,7 +121,17 @@ mod tests {
             "LICENSE-MIT",
             "README.md",
             "completions/_longmatch",
+            "completions/_longmatch-forward",
+            "completions/_longmatch-forward.ps1",
+            "completions/_longmatch-lab",
+            "completions/_longmatch-lab.ps1",
             "completions/_longmatch.ps1",
+            "completions/longmatch-forward.bash",
+            "completions/longmatch-forward.elv",
+            "completions/longmatch-forward.fish",
+            "completions/longmatch-lab.bash",
+            "completions/longmatch-lab.elv",
+            "completions/longmatch-lab.fish",
             "completions/longmatch.bash",
             "completions/longmatch.elv",
             "completions/longmatch.fish",
@@ -124,6 +142,10 @@ mod tests {
             "docs/forward.md",
             "docs/longmatch-forward.service",
             "longmatch",
+            "longmatch-forward",
+            "longmatch-lab",
+            "man/man1/longmatch-forward.1",
+            "man/man1/longmatch-lab.1",
             "man/man1/longmatch-set.1",
             "man/man1/longmatch.1",
         ];
@@ -132,6 +154,7 @@ mod tests {
         assert_eq!(files["completions/_longmatch"], File::plain("script of zsh\n"));
         assert_eq!(files["man/man1/longmatch-set.1"], File::plain("set\n"));
 
+        let program = target.join("release/longmatch");
         fs::write(&program, "#!/bin/sh\necho full >&2; exit 2\n").expect("writable");
         let error = collect(&crate::workspace::root(), &target).expect_err("the program fails");
         assert!(error.to_string().contains("full"), "{error}");

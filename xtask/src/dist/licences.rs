@@ -1,4 +1,4 @@
-//! The licences of the crates whose code the program contains, as these licences demand of copies in binary form.
+//! The licences of the crates whose code the programs contain, as these licences demand of copies in binary form.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -8,19 +8,20 @@ use std::path::Path;
 
 use serde_json::Value;
 
-const PROGRAM: &str = "longmatch-cli";
+/// The packages of the programs.
+pub const PACKAGES: [&str; 3] = ["longmatch-cli", "longmatch-lab", "longmatch-router"];
 
-/// Returns the version of the program.
+/// Returns the version of the programs.
 ///
 /// # Errors
 /// If the description has none.
 pub fn version(metadata: &Value) -> Result<&str, String> {
-    let program = array(&metadata["packages"]).find(|package| package["name"] == PROGRAM);
+    let program = array(&metadata["packages"]).find(|package| package["name"] == PACKAGES[0]);
     let version = program.and_then(|program| program["version"].as_str());
-    version.ok_or_else(|| format!("`cargo metadata` has no version of {PROGRAM}"))
+    version.ok_or_else(|| format!("`cargo metadata` has no version of {}", PACKAGES[0]))
 }
 
-/// Returns the names of all crates that the program is built of, and each of their licence texts once, with the crates
+/// Returns the names of all crates that the programs are built of, and each of their licence texts once, with the crates
 /// that have it.
 ///
 /// # Errors
@@ -55,13 +56,13 @@ pub fn text(metadata: &Value) -> Result<String, Box<dyn Error>> {
     Ok(all)
 }
 
-/// Returns the ids of the packages that the program needs, without those of tests and build scripts.
+/// Returns the ids of the packages that the programs need, without those of tests and build scripts.
 fn dependencies(metadata: &Value) -> BTreeSet<&str> {
     let nodes: BTreeMap<_, _> = array(&metadata["resolve"]["nodes"])
         .filter_map(|node| Some((node["id"].as_str()?, &node["deps"])))
         .collect();
     let mut todo: Vec<_> = array(&metadata["packages"])
-        .filter(|package| package["name"] == PROGRAM)
+        .filter(|package| PACKAGES.iter().any(|name| package["name"] == *name))
         .filter_map(|package| package["id"].as_str())
         .collect();
     let mut found = BTreeSet::new();
@@ -101,7 +102,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn crates_of_the_program_alone_are_listed() {
+    fn crates_of_the_programs_alone_are_listed() {
         let dir = std::env::temp_dir().join(format!("xtask-licences-{}", std::process::id()));
         fs::create_dir_all(dir.join("LICENSES")).expect("writable");
         for (name, text) in
@@ -120,10 +121,10 @@ mod tests {
                 package("used", Some("registry")), package("below", Some("registry")),
                 package("ours", None), package("tested", Some("registry")),
                 package("built", Some("registry")), package("other", Some("registry")),
-                package(PROGRAM, None),
+                package(PACKAGES[0], None),
             ],
             "resolve": { "nodes": [
-                { "id": format!("id-{PROGRAM}"),
+                { "id": format!("id-{}", PACKAGES[0]),
                   "deps": [dep("ours", None), dep("tested", Some("dev")), dep("built", Some("build"))] },
                 { "id": "id-ours", "deps": [dep("used", None)] },
                 { "id": "id-used", "deps": [dep("below", None)] },

@@ -1,7 +1,7 @@
 //! `cargo xtask dist`: the archive of a release for this machine's target.
 //!
-//! - `contents`: the files of the archive: the program, what it prints about itself, documents, licences.
-//! - `licences`: the licences of the crates whose code the program contains.
+//! - `contents`: the files of the archive: the programs, what they print about themselves, documents, licences.
+//! - `licences`: the licences of the crates whose code the programs contain.
 //! - `archive`: files to bytes, always the same bytes for the same files.
 //!
 //! Only the feature `dist` compiles them. Without it, the command runs itself again with it.
@@ -18,14 +18,16 @@ use crate::report::Outcome;
 /// Builds the release and writes the archive with its checksum into `target/dist`.
 ///
 /// # Errors
-/// If the program does not build, a file is missing, or the archive cannot be written.
+/// If a program does not build, a file is missing, or the archive cannot be written.
 #[cfg(feature = "dist")]
 pub fn run() -> Outcome {
     use std::fs;
 
     use crate::workspace::{Compiler, cargo, json, root, target};
 
-    let built = cargo("build --release --locked --package longmatch-cli").status()?;
+    let built = cargo("build --release --locked")
+        .args(licences::PACKAGES.iter().flat_map(|name| ["--package", name]))
+        .status()?;
     if !built.success() {
         return Err(format!("the release build ended with {built}").into());
     }

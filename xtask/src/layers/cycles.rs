@@ -12,14 +12,16 @@ use super::{find, imported, module_path};
 
 /// The sources of the crates that are checked, from the repository's root, with a module of which each directory counts
 /// as one file: the files of an engine may import each other.
-const CRATES: [(&str, &str); 8] = [
+const CRATES: [(&str, &str); 10] = [
     ("core/longmatch/src", "engine"),
     ("core/longmatch-cli/src", ""),
     ("core/longmatch-feed/src", ""),
     ("core/longmatch-python/src", ""),
     ("lab/longmatch-bench/src", ""),
+    ("lab/longmatch-lab/src", ""),
     ("lab/longmatch-report/src", ""),
     ("router/longmatch-forward/src", ""),
+    ("router/longmatch-router/src", ""),
     ("xtask/src", ""),
 ];
 

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::report::{Outcome, Report, Verdict};
-use crate::workspace::{cargo_test, longmatch_of_tests, root};
+use crate::workspace::{cargo_test, lab_of_tests, root};
 use browser::Browser;
 
 /// Experiments whose page is checked: together they have bars, lines, a heat map, tables and claims.
@@ -51,7 +51,7 @@ pub fn embedded(report: &mut Report) {
     let out = root().join("target/page/report");
     // The command would keep values of an earlier run.
     let _ = fs::remove_dir_all(&out);
-    let mut command = longmatch_of_tests("report");
+    let mut command = lab_of_tests("report");
     command.args(EXPERIMENTS.iter().flat_map(|name| ["--only", name])).arg("--out").arg(&out);
     report.command("a report on the embedded tables", &mut command);
     steps(report, &out.join("report.html"), "that report's page");

@@ -1,4 +1,4 @@
-//! `cargo xtask peers`: builds the adapters of `lab/peers/` into `target/peers`, where `longmatch report` looks for them.
+//! `cargo xtask peers`: builds the adapters of `lab/peers/` into `target/peers`, where `longmatch-lab report` looks for them.
 //!
 //! Nothing outside that directory changes, except the package caches of cargo, go and pip. Everything is built for this
 //! CPU, so that other implementations can use its best instructions.

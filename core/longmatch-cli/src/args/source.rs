@@ -9,7 +9,7 @@ use longmatch_feed::{
 };
 
 use super::candidates::{delimiters, names};
-use super::values::{Split, names as names_of};
+use super::values::names as names_of;
 
 /// Names of [`RouteValue`].
 const ROUTE_VALUES: [&str; 5] = ["next-hop", "origin-as", "as-path", "peer", "communities"];
@@ -24,8 +24,8 @@ pub struct SourceArgs {
     /// The format is detected (see --format), and so is compression with gzip, bzip2, zstd or xz.
     /// A zip or tar archive is read if it has one file of data; 'FILE:MEMBER' names one of
     /// several. Rows of later files replace rows of earlier files. By default lookup, annotate
-    /// and compile take the default table (AS and name), forward takes the routes of the kernel,
-    /// and other commands take the embedded routing tables.
+    /// and compile take the default table (AS and name), longmatch-forward takes the routes of
+    /// the kernel, and longmatch-lab takes the embedded routing tables.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 
@@ -249,26 +249,6 @@ pub enum FirstRow {
     Names,
     /// Cells as in other rows.
     Data,
-}
-
-/// Routes, which may be made a synthetic table.
-#[derive(Args, Clone, Debug, Default)]
-pub struct RoutesArgs {
-    /// The source.
-    #[command(flatten)]
-    pub source: SourceArgs,
-
-    /// Split IPv4 prefixes into parts: syn1, syn2
-    ///
-    /// Makes the synthetic tables of the Poptrie paper (section 4.1), larger than real ones.
-    #[arg(long, value_enum, value_name = "SYN", hide_possible_values = true)]
-    pub split: Option<Split>,
-}
-
-impl From<SourceArgs> for RoutesArgs {
-    fn from(source: SourceArgs) -> Self {
-        Self { source, split: None }
-    }
 }
 
 /// The address families: common to commands on whole tables.

@@ -1,103 +1,8 @@
 //! Values of options and their parsers.
 
-use std::path::PathBuf;
-use std::str::FromStr;
-
-use clap::ValueEnum;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use longmatch::simd::Level;
+use longmatch::{CompileError, EngineSpec, Engines, Fib, Rib, parse_bytes};
 
 use crate::output::thousands;
-
-/// The addresses of a measurement.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Traffic {
-    /// Uniform over the address space.
-    Random,
-    /// Ascending.
-    Sequential,
-    /// Random, each address several times in a row.
-    Repeated,
-    /// Uniform over the routes, random inside each.
-    Routed,
-    /// Routes by Zipf's law, random inside each.
-    Zipf,
-    /// The destinations of a packet capture, or one address a line.
-    File(PathBuf),
-}
-
-impl FromStr for Traffic {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Ok(match text {
-            "random" => Self::Random,
-            "sequential" => Self::Sequential,
-            "repeated" => Self::Repeated,
-            "routed" => Self::Routed,
-            "zipf" => Self::Zipf,
-            path if PathBuf::from(path).exists() => Self::File(path.into()),
-            _ => {
-                let names = "random, sequential, repeated, routed, zipf";
-                return Err(format!("expected one of {names}, or the name of an existing file"));
-            }
-        })
-    }
-}
-
-/// The Poptrie paper's synthetic tables that can be made of the routes (section 4.1).
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Split {
-    /// Two parts of each prefix, four of those up to /16
-    Syn1,
-    /// Two parts of each prefix, four of those up to /20, eight of those up to /16
-    Syn2,
-}
-
-/// Mode of lookup in a measurement.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
-    /// One address after the other
-    One,
-    /// Many addresses in one call
-    Batch,
-    /// Each address depends on the previous answer: the latency
-    Dependent,
-}
-
-/// Layout of the addresses of a batch in memory.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Keys {
-    /// Integers of the machine
-    Host,
-    /// IPv6 as pairs of 64-bit integers
-    Pairs,
-    /// Bytes as on the wire
-    Network,
-}
-
-/// The SIMD levels to test.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SimdChoice {
-    /// All levels that the CPU has.
-    All,
-    /// One level.
-    Level(Level),
-}
-
-/// Parser of a level. clap lists the names in the help and suggests the nearest one.
-pub(super) fn level() -> impl TypedValueParser<Value = Level> {
-    PossibleValuesParser::new(Level::ALL.map(Level::name)).try_map(|name| name.parse::<Level>())
-}
-
-/// Parser of a level or `all`.
-pub(super) fn simd_choice() -> impl TypedValueParser<Value = SimdChoice> {
-    let names = Level::ALL.map(Level::name).into_iter().chain(["all"]);
-    PossibleValuesParser::new(names).try_map(|name| match &name[..] {
-        "all" => Ok(SimdChoice::All),
-        name => name.parse().map(SimdChoice::Level),
-    })
-}
 
 /// The names of a list, which commas divide: a name with commas is in quotation marks, `"a,b"=name` if it gets another.
 pub fn names(parts: &[String]) -> Vec<String> {
@@ -117,7 +22,7 @@ pub fn names(parts: &[String]) -> Vec<String> {
 }
 
 /// Parses a number that is at least one.
-pub(super) fn count(text: &str) -> Result<usize, String> {
+pub fn count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("expected a whole number, at least 1".to_owned()),
         Ok(count) => Ok(count),
@@ -127,23 +32,13 @@ pub(super) fn count(text: &str) -> Result<usize, String> {
 /// Maximum number of threads: the CPUs in Linux's usual affinity mask, by which each thread is
 /// pinned to a CPU. The stacks take 2 GiB of address space.
 const MAX_THREADS: usize = 1024;
-/// Maximum batch size: the length of the longest array of traffic.
-const MAX_BATCH: usize = 1 << 24;
-/// Maximum number of answers of all threads, one batch each: 1 GiB.
-pub(super) const MAX_ANSWERS: usize = 1 << 28;
-
 /// Parses a number of threads.
-pub(super) fn threads(text: &str) -> Result<usize, String> {
+pub fn threads(text: &str) -> Result<usize, String> {
     at_most(text, MAX_THREADS)
 }
 
-/// Parses a batch size.
-pub(super) fn batch(text: &str) -> Result<usize, String> {
-    at_most(text, MAX_BATCH)
-}
-
 /// Parses a number from one to `most`.
-pub(super) fn at_most(text: &str, most: usize) -> Result<usize, String> {
+pub fn at_most(text: &str, most: usize) -> Result<usize, String> {
     match text.parse() {
         Ok(count) if (1..=most).contains(&count) => Ok(count),
         _ => {
@@ -154,9 +49,23 @@ pub(super) fn at_most(text: &str, most: usize) -> Result<usize, String> {
 }
 
 /// Parses a duration in seconds, at most a day.
-pub(super) fn seconds(text: &str) -> Result<f64, String> {
+pub fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),
         _ => Err("expected seconds, more than 0 and at most 86400".to_owned()),
+    }
+}
+
+/// Parses a number of bytes such as 4G.
+pub fn size(text: &str) -> Result<u64, &'static str> {
+    parse_bytes(text).ok_or("expected a number of bytes above 0, optionally followed by K, M or G")
+}
+
+/// Returns the error if a family lacks the engine, or the engine the option. Compiles an empty
+/// table, which costs little; other errors show with the real table.
+pub fn unsupported<F: Engines>(spec: &EngineSpec) -> Option<CompileError> {
+    match Fib::compile(&Rib::<F>::new(), spec.clone()) {
+        Err(error @ (CompileError::Option(_) | CompileError::Family { .. })) => Some(error),
+        _ => None,
     }
 }

@@ -1,10 +1,14 @@
-//! Helpers of the binary's tests.
+//! Helpers of the tests of the three programs. Each of them names its program, `crate::PROGRAM`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use longmatch::IpPrefix;
+use longmatch_feed::{Event, Options, RouteValue, load_path};
 
 /// A directory that is removed with the value.
 pub struct Dir(PathBuf);
@@ -15,7 +19,7 @@ impl Dir {
     /// A new, empty directory.
     pub fn new() -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("longmatch-cli-test-{}-{number}", std::process::id());
+        let name = format!("longmatch-test-{}-{number}", std::process::id());
         let path = std::env::temp_dir().join(name);
         fs::create_dir_all(&path).unwrap();
         Self(path)
@@ -40,10 +44,10 @@ impl Drop for Dir {
     }
 }
 
-/// Command of the binary with these arguments, without environment variables that change its
+/// Command of the program with these arguments, without environment variables that change its
 /// output.
-pub fn longmatch(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_longmatch"));
+pub fn program(args: &[&str]) -> Command {
+    let mut command = Command::new(crate::PROGRAM);
     command.args(args).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
     command
 }
@@ -66,14 +70,14 @@ impl From<Output> for Ended {
     }
 }
 
-/// Runs the binary.
+/// Runs the program.
 pub fn run(args: &[&str]) -> Ended {
-    longmatch(args).output().unwrap().into()
+    program(args).output().unwrap().into()
 }
 
-/// Runs the binary with a standard input.
+/// Runs the program with a standard input.
 pub fn run_with(args: &[&str], stdin: impl AsRef<[u8]>) -> Ended {
-    let mut command = longmatch(args);
+    let mut command = program(args);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
@@ -86,4 +90,41 @@ pub fn run_with(args: &[&str], stdin: impl AsRef<[u8]>) -> Ended {
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
     output.into()
+}
+
+/// Files with prefixes.
+pub fn corpus() -> Vec<PathBuf> {
+    let testdata = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata"));
+    let folders = ["formats", "feed", "lists"].map(|folder| fs::read_dir(testdata.join(folder)));
+    let files =
+        folders.into_iter().flat_map(|files| files.unwrap().map(|file| file.unwrap().path()));
+    let is_input = |path: &PathBuf| path.extension().is_none_or(|it| it != "md" && it != "py");
+    let mut all: Vec<_> = files.filter(is_input).collect();
+    all.sort();
+    assert!(all.len() > 25, "the corpus is there");
+    all
+}
+
+/// The message of an error without the file's name and the advice of the command.
+pub fn error(ended: &Ended) -> String {
+    assert_eq!(ended.code, 2, "{ended:?}");
+    let last = ended.stderr.lines().last().unwrap_or_default();
+    let advice = last.rfind(" (--").unwrap_or(last.len());
+    last[..advice].to_owned()
+}
+
+/// The prefixes of a file, as the library reads its routes.
+pub fn prefixes(file: &str) -> Result<BTreeSet<IpPrefix>, String> {
+    let mut options = Options::default();
+    options.value = Some(RouteValue::NextHop);
+    let mut found = BTreeSet::new();
+    let mut sink = |event: Event<'_>| {
+        match event {
+            Event::Announce(prefix, _) => found.insert(prefix.unmapped()),
+            Event::Withdraw(prefix) => found.remove(&prefix.unmapped()),
+        };
+        Ok(())
+    };
+    let read = load_path(file, &options, &mut sink);
+    read.map(|_| found).map_err(|error| error.to_string())
 }

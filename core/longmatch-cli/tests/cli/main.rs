@@ -1,10 +1,13 @@
-//! Runs the built binary as users do: these tests hold the behaviour that scripts rely on.
+//! Runs the built program as users do: these tests hold the behaviour that scripts rely on.
 
 mod annotate;
+#[allow(dead_code, reason = "each program needs a part of it")]
 mod common;
-mod forward;
 mod matrix;
-mod replay;
-mod report;
+#[cfg(unix)]
+mod pages;
 #[cfg(unix)]
 mod transcripts;
+
+/// The program that is tested.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_longmatch");

@@ -1,36 +1,13 @@
 //! Every file of the corpus through every command that reads prefixes: the same prefixes and values, or the same error.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
 
 use longmatch::IpPrefix;
 use longmatch::set::{AddressRange, AddressSet};
 use longmatch::{Ipv4, Ipv6};
 
-use crate::common::{Dir, Ended, run};
-
-/// Files with prefixes.
-fn corpus() -> Vec<PathBuf> {
-    let testdata = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata"));
-    let folders = ["formats", "feed", "lists"].map(|folder| fs::read_dir(testdata.join(folder)));
-    let files =
-        folders.into_iter().flat_map(|files| files.unwrap().map(|file| file.unwrap().path()));
-    let is_input = |path: &PathBuf| path.extension().is_none_or(|it| it != "md" && it != "py");
-    let mut all: Vec<_> = files.filter(is_input).collect();
-    all.sort();
-    assert!(all.len() > 25, "the corpus is there");
-    all
-}
-
-/// The message of an error without the file's name and the advice of the command.
-fn error(ended: &Ended) -> String {
-    assert_eq!(ended.code, 2, "{ended:?}");
-    let last = ended.stderr.lines().last().unwrap_or_default();
-    let advice = last.rfind(" (--").unwrap_or(last.len());
-    last[..advice].to_owned()
-}
+use crate::common::{Dir, corpus, error, run};
 
 /// `prefix value` of each row, as a command prints them.
 type Rows = BTreeMap<IpPrefix, String>;
@@ -92,7 +69,7 @@ fn every_command_reads_every_file_alike() {
     let dir = Dir::new();
     let table = dir.path("table.lm");
     let mut answered = 0;
-    for (number, path) in corpus().into_iter().enumerate() {
+    for path in corpus() {
         let file = path.to_str().unwrap();
         let rows = rows_of_diff(file);
         let compiled = rows_of_table(file, &table);
@@ -108,7 +85,6 @@ fn every_command_reads_every_file_alike() {
             }
         }
         whole_tables(file, &rows);
-        routes_of(file, &rows, number % 8 == 0);
         if let (Ok(rows), Ok(_)) = (&rows, &compiled) {
             // A compiled table is a format, too.
             assert_eq!(rows_of_diff(&table).as_ref(), compiled.as_ref(), "{file}, compiled");
@@ -137,13 +113,10 @@ fn whole_tables(file: &str, rows: &Result<Rows, String>) {
         assert!(operation == "count" || ended.stdout == set.stdout, "{file} {operation}");
     }
     let dump = run(&["set", "dump", "--csv", file]);
-    let stat = run(&["stat", "-e", "none", "--json", "-r", file]);
-    let verify =
-        run(&["verify", "-e", "radix", "--quick", "--simd", "portable", "--json", "-r", file]);
     let is_update = set.stderr.contains("updates of routes");
     match rows {
         Err(problem) => {
-            for ended in [&set, &stat, &verify, &dump] {
+            for ended in [&set, &dump] {
                 assert!(
                     is_update || error(ended) == *problem,
                     "{file}: {} and {problem}",
@@ -152,12 +125,6 @@ fn whole_tables(file: &str, rows: &Result<Rows, String>) {
             }
         }
         Ok(rows) => {
-            assert_eq!(stat.code, 0, "{file}: {}", stat.stderr);
-            let routes = |line: &str| {
-                serde_json::from_str::<serde_json::Value>(line).unwrap()["routes"].as_u64().unwrap()
-            };
-            assert_eq!(stat.stdout.lines().map(routes).sum::<u64>(), rows.len() as u64, "{file}");
-            assert!(rows.is_empty() || verify.code == 0, "{file}: {}", verify.stderr);
             if !is_update {
                 let dumped =
                     dump.stdout.lines().skip(1).map(|line| line.split(',').next().unwrap());
@@ -168,43 +135,6 @@ fn whole_tables(file: &str, rows: &Result<Rows, String>) {
                 let printed = set.stdout.lines().map(|line| line.parse::<IpPrefix>().unwrap());
                 assert_eq!(addresses(printed), addresses(rows.keys().copied()), "{file}");
                 operations(file, rows);
-            }
-        }
-    }
-}
-
-/// Whether all commands on routes read the same number of routes, or have the same error. A measurement takes seconds.
-fn routes_of(file: &str, rows: &Result<Rows, String>, measure: bool) {
-    let (dir, source) = (Dir::new(), ["--value", "next-hop", "--json", "-r", file]);
-    // A capture without packets.
-    let header = [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 1].map(u32::to_le_bytes).concat();
-    fs::write(dir.path("in.pcap"), header).unwrap();
-    let capture = format!("{}={}", dir.path("in.pcap"), dir.path("out.pcap"));
-    let bench = ["bench", "-e", "radix", "-t", "random", "--mode", "one", "--seconds", "0.001"];
-    // A replay is of one family.
-    let ipv4 = |rows: &Rows| rows.keys().filter(|it| matches!(it, IpPrefix::V4(_))).count();
-    let (all, ipv4) = rows.as_ref().map_or((0, 0), |rows| (rows.len(), ipv4(rows)));
-    let family: &[&str] = if rows.is_ok() { &["-4"] } else { &[] };
-    let replay = [&["replay", "-e", "radix", "--from-empty"], family].concat();
-    let forward = ["forward", "--io", "pcap", "-i", &capture];
-    let commands: [(&[&str], _, _); 3] =
-        [(&bench, "routes", all), (&replay, "routes_after", ipv4), (&forward, "", 0)];
-    let without_bench = usize::from(rows.is_ok() && !measure);
-    for (command, member, count) in commands.into_iter().skip(without_bench) {
-        let ended = run(&[command, &source].concat());
-        let place = format!("{file} {}: {}", command[0], ended.stderr);
-        match rows {
-            Err(problem) => assert_eq!(error(&ended), *problem, "{place}"),
-            // A measurement needs routes.
-            Ok(_) if count == 0 && !member.is_empty() => assert_eq!(ended.code, 2, "{place}"),
-            Ok(_) => {
-                assert_eq!(ended.code, 0, "{place}");
-                let lines = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
-                let read = lines.filter_map(|line: serde_json::Value| {
-                    Some((line["family"].as_str()?.to_owned(), line[member].as_u64()?))
-                });
-                let read: u64 = read.collect::<BTreeMap<_, _>>().values().sum();
-                assert_eq!(read, count as u64, "{place}");
             }
         }
     }

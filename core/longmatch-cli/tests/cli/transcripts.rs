@@ -9,39 +9,32 @@ use crate::common::Dir;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// A test for each page of `testdata/cli`.
+/// A test for each page of a directory, and one that finds pages without a test.
+#[macro_export]
 macro_rules! pages {
-    ($($(#[$attribute:meta])* $name:ident,)*) => {
+    ($directory:literal: $($(#[$attribute:meta])* $name:ident,)*) => {
         $($(#[$attribute])* #[test] fn $name() {
-            check(concat!("testdata/cli/", stringify!($name), ".md"));
+            $crate::transcripts::check(concat!($directory, "/", stringify!($name), ".md"));
         })*
-        const PAGES: &[&str] = &["README", $(stringify!($name)),*];
+
+        #[test]
+        fn every_page_has_a_test() {
+            $crate::transcripts::check_pages($directory, &[$(stringify!($name)),*]);
+        }
     };
 }
 
-pages! {
-    annotate_csv, annotate_json, annotate_text, archives, auto, compile, compile_engines, default_table, install, limits,
-    limits_rows, load, lookup, lookup_columns, lookup_prefix, measure, output_files, replay, report, report_counted, rov, set,
-    set_covered, set_diff, set_dump, set_forms, stat, traffic, usage,
-    #[cfg(target_os = "linux")] full_disk, #[cfg(target_os = "linux")] forward,
-    #[cfg(not(feature = "columnar"))] without_columnar, #[cfg(not(feature = "dpdk"))] without_dpdk,
-}
-
-#[test]
-fn guide() {
-    check("docs/pipes.md");
-}
-
-#[test]
-fn every_page_has_a_test() {
-    for file in fs::read_dir(format!("{ROOT}/testdata/cli")).unwrap() {
+/// Checks that each page of a directory is one of these, or the description of all pages.
+pub fn check_pages(directory: &str, pages: &[&str]) {
+    for file in fs::read_dir(format!("{ROOT}/{directory}")).unwrap() {
         let name = file.unwrap().file_name().into_string().unwrap();
-        assert!(PAGES.contains(&name.trim_end_matches(".md")), "{name} has no test");
+        let page = name.trim_end_matches(".md");
+        assert!(page == "README" || pages.contains(&page), "{name} has no test");
     }
 }
 
 /// Runs the commands of a page and compares their output, or writes it.
-fn check(name: &str) {
+pub fn check(name: &str) {
     let path = format!("{ROOT}/{name}");
     let page = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
     let mut lines = (1..).zip(page.lines()).peekable();
@@ -93,7 +86,7 @@ fn check(name: &str) {
 fn run(dir: &Dir, command: &str) -> String {
     // The link exists after the first command.
     let _ = std::os::unix::fs::symlink(format!("{ROOT}/testdata"), dir.path("testdata"));
-    let program = Path::new(env!("CARGO_BIN_EXE_longmatch")).parent().unwrap().display();
+    let program = Path::new(crate::PROGRAM).parent().unwrap().display();
     let path = format!("{program}:{}", std::env::var("PATH").unwrap());
     let mut bash = Command::new("bash");
     bash.args(["-o", "pipefail", "-c", command]).current_dir(dir.path(""));

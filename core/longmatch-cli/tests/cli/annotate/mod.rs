@@ -61,7 +61,7 @@ mod linux {
     use std::process::Stdio;
 
     use super::SITES;
-    use crate::common::{Dir, longmatch};
+    use crate::common::{Dir, program};
 
     /// A stream of 200 MB, or of 10 GB with `LONGMATCH_PROVE`, in constant memory.
     #[test]
@@ -70,7 +70,7 @@ mod linux {
         let bytes = if prove { 10_000_000_000 } else { 200_000_000u64 };
         let dir = Dir::new();
         let routes = dir.file("sites.csv", SITES);
-        let mut child = longmatch(&["annotate", "--routes", &routes, "-c", "ip", "--threads", "2"])
+        let mut child = program(&["annotate", "--routes", &routes, "-c", "ip", "--threads", "2"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::{SITES, sites};
-use crate::common::{Dir, longmatch};
+use crate::common::{Dir, program};
 
 /// A running `annotate` whose input stays open.
 struct Running {
@@ -20,7 +20,7 @@ struct Running {
 impl Running {
     fn new(dir: &Dir, args: &[&str]) -> Self {
         let routes = dir.file("sites.csv", SITES);
-        Self::of(longmatch(&[&["annotate", "--routes", &routes, "--add", "asn"], args].concat()))
+        Self::of(program(&[&["annotate", "--routes", &routes, "--add", "asn"], args].concat()))
     }
 
     fn of(mut command: Command) -> Self {
@@ -186,7 +186,7 @@ fn tables_are_read_again_on_sighup() {
 /// The default table is no file: there is nothing to read again.
 #[test]
 fn sighup_changes_nothing_without_files() {
-    let mut running = Running::of(longmatch(&["annotate", "--add", "asn"]));
+    let mut running = Running::of(program(&["annotate", "--add", "asn"]));
     while !running.catches(Signal::HUP) {
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -113,7 +113,7 @@ impl fmt::Display for XdpError {
             ),
             Self::OtherProgram { interface } => write!(
                 f,
-                "{interface}: another XDP program is attached. If it is that of a running `longmatch forward`, start this \
+                "{interface}: another XDP program is attached. If it is that of a running `longmatch-forward`, start this \
                  one with --take-over. If a process holds it by a BPF link, end that process: `bpftool link list` names it. \
                  Any other is detached by `ip link set {interface} xdp off`, or `ip link set {interface} xdpgeneric off`"
             ),

@@ -1,0 +1,39 @@
+//! What the programs `longmatch`, `longmatch-lab` and `longmatch-forward` have in common, and the whole of `longmatch`,
+//! the longest-prefix match on the command line. Not an interface for other programs: it changes with them.
+//!
+//! Results go to standard output, all other messages to standard error. Exit codes: 0 ok, 1 no
+//! match, a difference or an engine without a result, 2 bad usage or input.
+#![doc(hidden)]
+#![deny(unsafe_code)]
+
+pub mod args;
+mod cells;
+mod commands;
+mod default_table;
+pub mod error;
+pub mod families;
+pub mod help;
+pub mod input;
+mod lines;
+mod lists;
+mod name_list;
+mod ordered;
+pub mod output;
+pub mod paths;
+mod pipeline;
+mod prefix_data;
+pub mod program;
+pub mod progress;
+pub mod reports;
+mod stdin;
+#[allow(unsafe_code, reason = "mapped files, which are only replaced")]
+pub mod table_file;
+pub mod target;
+mod vrps;
+
+use std::process::ExitCode;
+
+/// Runs `longmatch`.
+pub fn main() -> ExitCode {
+    program::run("longmatch", |cli: args::Cli| commands::run(cli.command))
+}

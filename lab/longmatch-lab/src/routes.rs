@@ -1,0 +1,70 @@
+//! The routes of the command line, which may be split into the synthetic tables of the Poptrie paper.
+
+use longmatch::{IpPrefix, NextHopId, Table};
+use longmatch_bench::{syn1, syn2};
+use longmatch_cli::error::CliError;
+use longmatch_cli::families::Families;
+use longmatch_cli::input::{Changes, Routes};
+use longmatch_cli::output::warn;
+
+use crate::args::{RoutesArgs, Split};
+
+/// Loads the routes as [`Routes::load`] does.
+///
+/// # Errors
+/// As [`Routes::load`].
+pub fn load(args: &RoutesArgs, families: Families) -> Result<Routes, CliError> {
+    split(Routes::load(&args.source, families)?, args.split)
+}
+
+/// Loads the routes as [`Routes::load_with_changes`] does.
+///
+/// # Errors
+/// As [`Routes::load`].
+pub fn load_with_changes(
+    args: &RoutesArgs,
+    families: Families,
+) -> Result<(Routes, Changes), CliError> {
+    let (routes, changes) = Routes::load_with_changes(&args.source, families)?;
+    Ok((split(routes, args.split)?, changes))
+}
+
+/// Gives the routes the ids of the compiled form in `--table`, as [`Routes::use_ids`] does. A split table has no such
+/// form.
+///
+/// # Errors
+/// If the file cannot be opened again.
+pub fn use_ids(routes: &mut Routes, args: &RoutesArgs) -> Result<(), CliError> {
+    if args.source.table.is_some() && args.split.is_some() {
+        warn("--split: the compiled form in the file is left out");
+        return Ok(());
+    }
+    routes.use_ids(&args.source)
+}
+
+/// Splits the table's IPv4 prefixes, if `--split` was given. A next hop that splitting adds is
+/// named by its number, such as `#300`.
+///
+/// # Errors
+/// If the table has no room for a next hop.
+pub fn split(routes: Routes, split: Option<Split>) -> Result<Routes, CliError> {
+    let (ipv4, label) = match split {
+        None => return Ok(routes),
+        Some(Split::Syn1) => (syn1(routes.table.ipv4()), "SYN1"),
+        Some(Split::Syn2) => (syn2(routes.table.ipv4()), "SYN2"),
+    };
+    let mut table = Table::<Box<str>>::new();
+    let mut add = |prefix: IpPrefix, id: NextHopId| {
+        let known = routes.table.next_hops().get(id);
+        let name = known.map_or_else(|| format!("#{id}").into(), Clone::clone);
+        let added = table.insert(prefix, name).map(|_| ());
+        added.map_err(|error| CliError::input("--split", error))
+    };
+    for route in routes.table.ipv6() {
+        add(route.prefix.into(), route.next_hop)?;
+    }
+    for route in &ipv4 {
+        add(route.prefix.into(), route.next_hop)?;
+    }
+    Ok(Routes::new(table, format!("{label} of {}", routes.name)))
+}
