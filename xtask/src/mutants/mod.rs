@@ -283,9 +283,7 @@ fn manifest_of_models(library: &str) -> String {
     let needed: Vec<&str> = library.lines().filter(wanted).collect();
     let needed = needed.join("\n");
     let tests = ["loom", "shuttle"].map(|name| {
-        format!(
-            "[[test]]\nname = \"{name}\"\npath = \"../tree/core/longmatch/tests/{name}.rs\"\n"
-        )
+        format!("[[test]]\nname = \"{name}\"\npath = \"../tree/core/longmatch/tests/{name}.rs\"\n")
     });
     format!(
         "[package]\nname = \"models\"\nedition = \"2024\"\n\n[workspace]\n\n\

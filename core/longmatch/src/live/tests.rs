@@ -389,6 +389,7 @@ fn a_drained_table_has_nothing() {
 
 /// Reader threads of both kinds look up the addresses that the writer changes.
 #[test]
+#[allow(clippy::too_many_lines, reason = "a list of engines, and the threads around one writer")]
 fn readers_see_only_versions() {
     let all = [
         "folio",
