@@ -9,9 +9,10 @@ mod cycles;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::report::Verdict;
+use crate::workspace::rust_files;
 
 /// A crate whose imports are checked.
 pub struct Crate {
@@ -100,6 +101,9 @@ const FEED: Crate = Crate {
     ],
 };
 
+/// Modules that may import anything.
+const TESTS: [&str; 4] = ["tests", "tests.rs", "testing", "testing.rs"];
+
 /// The crates whose imports are checked.
 const CRATES: [Crate; 2] = [LIBRARY, FEED];
 
@@ -111,9 +115,7 @@ pub fn check(root: &Path) -> io::Result<Verdict> {
     let mut wrong = cycles::check(root)?;
     for it in &CRATES {
         let sources = root.join(it.sources);
-        let mut files = Vec::new();
-        find(&sources, &mut files)?;
-        files.sort();
+        let files = rust_files(&sources, &TESTS)?;
         let mut imports = 0;
         for file in &files {
             let path = module_path(file.strip_prefix(&sources).unwrap_or(file));
@@ -159,23 +161,6 @@ impl Crate {
         let (from, to) = (name(from), name(to));
         Err(format!("{from} (layer {low}) imports {to} (layer {high}); imports must point down"))
     }
-}
-
-/// Collects the Rust files below a directory, except tests.
-fn find(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if ["tests", "testing"].contains(&&*name) {
-            continue;
-        }
-        if path.is_dir() {
-            find(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    Ok(())
 }
 
 /// Returns the path of a file's module, from the file's path below the sources.

@@ -2,20 +2,17 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::api;
-use crate::columnar;
-use crate::dpdk;
+use crate::features;
 use crate::layers;
 use crate::packages;
 use crate::report::{Outcome, Report, Verdict};
-use crate::workspace::{FEATURES, cargo, root};
+use crate::workspace::{FEATURES, cargo, root, rust_files};
 
-/// Maximum length of a file: a longer one cannot be read in one sitting.
-const MAX_LINES: usize = 1_000;
-/// A longer file is listed, so that it is split before it fails.
-const NOTABLE_LINES: usize = 600;
+/// Maximum length of a file: a longer one cannot be read in one sitting. Clippy limits functions (`clippy.toml`).
+const MAX_LINES: usize = 600;
 
 /// Runs every check and returns whether all passed.
 pub fn run() -> Outcome {
@@ -35,8 +32,7 @@ pub fn run() -> Outcome {
         report.command(name, &mut cargo(&words));
     }
     each_engine_alone(&mut report);
-    dpdk::lint(&mut report);
-    columnar::lint(&mut report);
+    features::lint(&mut report);
     // What the documentation of a crate that depends on it has.
     let words = "doc --package longmatch --no-deps";
     report.command(
@@ -45,18 +41,19 @@ pub fn run() -> Outcome {
     );
     let words = format!("doc {FEATURES} --no-deps");
     report.command("documentation", cargo(&words).env("RUSTDOCFLAGS", "-D warnings"));
-    if !report.has_failed() {
-        api::steps(&mut report);
+    match report.passed() {
+        true => api::steps(&mut report),
+        false => report.give_up("public items", "the documentation, which lists them, fails"),
     }
     packages::steps(&mut report);
-    report.step("imports point down", || match layers::check(&root()) {
-        Ok(verdict) => verdict,
-        Err(error) => Verdict::Failed(error.to_string()),
-    });
-    report.step("file lengths", || match check_lengths(&root()) {
-        Ok(verdict) => verdict,
-        Err(error) => Verdict::Failed(error.to_string()),
-    });
+    for (name, check) in [
+        ("imports point down", layers::check as fn(&Path) -> io::Result<Verdict>),
+        ("file lengths", lengths),
+    ] {
+        report.step(name, || {
+            check(&root()).unwrap_or_else(|error| Verdict::Failed(error.to_string()))
+        });
+    }
     Ok(report.finish())
 }
 
@@ -86,74 +83,25 @@ fn engine_features(manifest: &str) -> Vec<String> {
     line.unwrap_or_default().split('"').skip(1).step_by(2).map(String::from).collect()
 }
 
-/// Lists every Rust file over [`NOTABLE_LINES`] lines and fails if one is over [`MAX_LINES`].
-fn check_lengths(root: &Path) -> io::Result<Verdict> {
-    let mut files = Vec::new();
-    find_rust_files(root, &mut files)?;
-    files.sort();
+/// Fails if a Rust file has more than [`MAX_LINES`] lines.
+fn lengths(root: &Path) -> io::Result<Verdict> {
     let mut too_long = 0;
-    for file in &files {
-        let lines = fs::read_to_string(file)?.lines().count();
-        if lines > NOTABLE_LINES {
-            println!("{lines:>6} lines  {}", file.strip_prefix(root).unwrap_or(file).display());
+    for file in rust_files(root, &["target"])? {
+        let lines = fs::read_to_string(&file)?.lines().count();
+        if lines > MAX_LINES {
+            println!("{lines:>6} lines  {}", file.strip_prefix(root).unwrap_or(&file).display());
+            too_long += 1;
         }
-        too_long += usize::from(lines > MAX_LINES);
     }
-    println!("{} Rust files; those over {NOTABLE_LINES} lines are listed above", files.len());
     Ok(match too_long {
         0 => Verdict::Passed,
-        n => Verdict::Failed(format!("{n} file(s) over {MAX_LINES} lines")),
+        n => Verdict::Failed(format!("{n} file(s) over {MAX_LINES} lines, listed above")),
     })
-}
-
-/// Collects the `.rs` files below `dir`, except in build directories and hidden directories.
-///
-/// Walks the tree instead of asking git, so that an unpacked archive can be checked too.
-fn find_rust_files(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let hidden = name.as_encoded_bytes().starts_with(b".");
-        let path = entry.path();
-        // `file_type` does not follow links, so a link to a parent directory causes no endless loop.
-        if entry.file_type()?.is_dir() {
-            if !hidden && name != "target" {
-                find_rust_files(&path, files)?;
-            }
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A separate directory for each test, removed at the end.
-    struct Scratch(PathBuf);
-
-    impl Scratch {
-        fn new(name: &str) -> Scratch {
-            let dir = std::env::temp_dir().join(format!("xtask-{name}-{}", std::process::id()));
-            fs::create_dir_all(&dir).expect("the temporary directory is writable");
-            Scratch(dir)
-        }
-
-        fn write(&self, path: &str, lines: usize) {
-            let path = self.0.join(path);
-            fs::create_dir_all(path.parent().expect("the path has a parent")).expect("writable");
-            fs::write(path, "//\n".repeat(lines)).expect("writable");
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            // Best effort: a left-over directory harms no later run.
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
 
     #[test]
     fn engines_are_read_from_the_manifest() {
@@ -164,19 +112,20 @@ mod tests {
 
     #[test]
     fn the_limit_itself_is_allowed() {
-        let scratch = Scratch::new("limit");
-        scratch.write("src/a.rs", MAX_LINES);
-        assert_eq!(check_lengths(&scratch.0).expect("readable"), Verdict::Passed);
-        scratch.write("src/deep/b.rs", MAX_LINES + 1);
-        assert!(matches!(check_lengths(&scratch.0).expect("readable"), Verdict::Failed(_)));
-    }
-
-    #[test]
-    fn build_directories_and_other_files_do_not_count() {
-        let scratch = Scratch::new("skip");
-        scratch.write("fuzz/target/generated.rs", MAX_LINES + 1);
-        scratch.write(".hidden/a.rs", MAX_LINES + 1);
-        scratch.write("notes.txt", MAX_LINES + 1);
-        assert_eq!(check_lengths(&scratch.0).expect("readable"), Verdict::Passed);
+        let dir = std::env::temp_dir().join(format!("xtask-lengths-{}", std::process::id()));
+        let write = |path: &str, lines: usize| {
+            let path = dir.join(path);
+            fs::create_dir_all(path.parent().expect("the path has a parent")).expect("writable");
+            fs::write(path, "//\n".repeat(lines)).expect("writable");
+        };
+        write("src/a.rs", MAX_LINES);
+        for other in ["fuzz/target/generated.rs", ".hidden/a.rs", "notes.txt"] {
+            write(other, MAX_LINES + 1);
+        }
+        assert_eq!(lengths(&dir).expect("readable"), Verdict::Passed);
+        write("src/deep/b.rs", MAX_LINES + 1);
+        assert!(matches!(lengths(&dir).expect("readable"), Verdict::Failed(_)));
+        // Best effort: a left-over directory harms no later run.
+        let _ = fs::remove_dir_all(dir);
     }
 }

@@ -6,12 +6,11 @@
 mod api;
 mod asm;
 mod beside;
-mod columnar;
 mod cpu;
 mod data;
 mod dist;
 mod docs;
-mod dpdk;
+mod features;
 mod foreign;
 mod large;
 mod layers;
@@ -32,59 +31,37 @@ mod workspace;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-Usage: cargo xtask COMMAND
+Usage: cargo xtask COMMAND; CONTRIBUTING.md describes what each needs
 
-Commands:
-  lint           formatting, clippy, documentation, layers, file lengths and packages, with warnings as errors
-  test           every test in its quick form, the targets and the least compiler, the quick verification of all engines, page, asm,
-                 sanitize, foreign --quick, python and python spark
-  python         build the Python package into a virtual environment below target/python, and run its tests (fetches packages)
-  python spark   test the recipe for Spark on a cluster of two workers on this machine (needs Java; fetches packages)
-  python compare measure the Python package beside other packages, and the recipe for Spark, and write
-                 docs/results/published/python.ndjson (fetches packages; half an hour, on an idle machine)
-  pipes [ARGUMENT...]
-                 measure `longmatch annotate`, `lookup` and `set` beside other programs for the same jobs, and write
-                 docs/results/published/pipes.ndjson (fetches packages; ten minutes, on an idle machine; needs the data
-                 directory, as below, for `set`; compares with grepcidr where it is installed). Arguments go to
-                 core/longmatch-cli/compare/compare.py
-  wheels         build the sdist and the manylinux wheels of the Python package, into target/wheels (fetches packages)
-  test ENGINE    the tests of one engine, such as poptrie: its own, the suite, key layouts, small tables and guard pages
-  api            compare the library's public items with testdata/api/longmatch.txt, and find items without an example
-  api --bless    rewrite testdata/api/longmatch.txt with the current items
-  asm            compare the machine code of the kernels' loops with testdata/asm (x86-64 Linux)
-  asm --bless    rewrite testdata/asm with the current counts
-  prove          the full forms of the tests, and the full verification: every engine on every address of the embedded tables
-                 and of each table of the data directory (environment variable LONGMATCH_DATA, or ../shared/data
-                 beside the repository)
-  sanitize       tests of live tables under ThreadSanitizer and in Miri, if the nightly toolchain has them
-  foreign        tests of the library on other architectures, one of them big-endian, in an emulator (qemu-user)
-  foreign --quick
-                 the same without the library's own tests, as in `test`
-  mutants [WORD...]
-                 mutation tests of the RIB and of live tables: apply each mutant of xtask/src/mutants, or those with a WORD in their
-                 names or files, to a copy of the sources, and fail if the tests pass with it
-  page           make a report on the embedded tables, and check its page in a browser (Chromium), at the widths of
-                 phones and screens and in print
-  page FILE      the same for another page
-  peers [NAME...]
-                 build the adapters of the named peers, or all that can be built here, into target/peers, where
-                 `longmatch-lab report` looks for them (fetches packages)
+Checks:
+  lint                formatting, clippy, documentation, layers, lengths of files, packages; warnings are errors
+  test                every test in its quick form, with features, WebAssembly, asm, sanitize, foreign --quick, python
+                      and python spark
+  test --quick        those of them that need no build but this machine's
+  test ENGINE         the tests of one engine, such as poptrie
+  prove               the full forms of the tests, and every engine on every address of the embedded tables and of the
+                      tables of the data directory (environment variable LONGMATCH_DATA, or ../shared/data)
+  api [--bless]       the library's public items against testdata/api, and those without an example
+  asm [--bless]       the machine code of the kernels' loops against testdata/asm (x86-64 Linux)
+  mutants [WORD...]   mutation tests, all or those with a WORD in their names or files
+  sanitize            live tables under ThreadSanitizer and in Miri (nightly toolchain)
+  foreign [--quick]   tests of the library on other architectures, in an emulator (qemu-user)
+  page [FILE]         a report's page, or the page FILE, in a browser and in print (Chromium)
+  python              the Python package, built into a virtual environment, and its tests (fetches packages)
+  python spark        the recipe for Spark on a cluster on this machine (Java; fetches packages)
   peers --check [NAME...]
-                 compare the answers of the built adapters with the oracle; LONGMATCH_DATA as above adds large tables
-  data           rebuild the embedded tables data/ipv4.txt.zst and data/ipv6.txt.zst (needs a network, a C
-                 compiler and Go)
-  data --check   rebuild the tables in memory only and compare them with the files in data/
-  data default-table [VERSION]
-                 rebuild the default table of `lookup` and `annotate`, data/asn.lm.zst, from the version of its source that
-                 it has, or from VERSION, and write its date and data/PROVENANCE.md (needs a network, a C compiler and npm)
-  data default-table --check
-                 the same, but compare with the files in data/
-  dist           build the release for this machine's target, and write its archive, with manual pages, completion scripts and
-                 licences, and its checksum into target/dist; the same files give the same bytes
-  docs           write the published numbers, from the records in docs/results/published: the generated blocks of README.md, of
-                 the guides in docs and of the engines' READMEs, and the picture in docs/pictures
-  docs --check   write nothing, and name each file that differs
-  help           print this text
+                      the answers of the built adapters against the oracle
+
+What is built and written:
+  peers [NAME...]     the adapters of all or the named peers, into target/peers (fetches packages)
+  docs [--check]      the published numbers, from the records in docs/results/published
+  dist                the archive of a release for this machine's target, into target/dist
+  wheels              the sdist and the wheels of the Python package, into target/wheels (fetches packages)
+  data [--check]      the embedded tables (a network, a C compiler, Go)
+  data default-table [VERSION | --check]
+                      the default table of `lookup` and `annotate` (a network, a C compiler, npm)
+  python compare      measures the Python package beside others (fetches packages; half an hour, on an idle machine)
+  pipes [ARGUMENT...] measures `annotate`, `lookup` and `set` beside other programs (fetches packages; ten minutes)
 
 Exit code: 0 if all passed, 1 if a step failed, 2 if the command line was wrong or the work could not start.
 ";
@@ -94,7 +71,8 @@ fn main() -> ExitCode {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let outcome = match args.as_slice() {
         ["lint"] => lint::run(),
-        ["test"] => test::run(),
+        ["test"] => test::run(test::Form::Full),
+        ["test", "--quick"] => test::run(test::Form::Quick),
         ["test", engine] => test::run_engine(engine),
         ["api"] => api::run(api::Mode::Check),
         ["api", "--bless"] => api::run(api::Mode::Bless),

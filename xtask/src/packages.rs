@@ -1,4 +1,5 @@
-//! The packages as cargo would publish them, and their public items against those of the last release.
+//! The packages as cargo would publish them, their public items against those of the last release, and the crates of
+//! others that they need.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -22,6 +23,12 @@ pub fn steps(report: &mut Report) {
     let packages: String = PUBLISHED.iter().map(|it| format!(" --package {it}")).collect();
     let words = format!("package --quiet --no-verify --allow-dirty --offline{packages}");
     report.command("packages", &mut cargo(&words));
+    let name = "licences, sources and versions of other crates";
+    match runs("cargo-deny") {
+        // The step does not check advisories, which need a network: see RELEASING.md.
+        Ok(()) => report.command(name, &mut cargo("deny --offline check bans licenses sources")),
+        Err(why) => report.skip(name, &why),
+    }
     for (tool, words) in [
         ("cargo-semver-checks", "semver-checks --package longmatch --all-features --baseline-rev"),
         ("cargo-public-api", "public-api --package longmatch --all-features diff"),
@@ -81,11 +88,16 @@ fn missing(files: &str) -> Vec<&'static str> {
 
 /// Returns the tag of the last release, or why a tool cannot compare with it.
 fn last_release(tool: &str) -> Result<String, String> {
-    output(Command::new(tool).arg("--version"))
-        .map_err(|_| format!("no {tool} (`cargo install --locked {tool}`)"))?;
+    runs(tool)?;
     let words = ["describe", "--tags", "--abbrev=0", "--match", "v*"];
     let tag = output(Command::new("git").args(words).current_dir(root()));
     tag.map(|tag| tag.trim().to_owned()).map_err(|_| "no release yet: no tag `v*`".into())
+}
+
+/// Returns how to install a program of cargo that does not run.
+fn runs(tool: &str) -> Result<(), String> {
+    let version = output(Command::new(tool).arg("--version"));
+    version.map(drop).map_err(|_| format!("no {tool} (`cargo install --locked {tool}`)"))
 }
 
 /// Returns the output of a program that succeeds, or how it ended.

@@ -31,8 +31,8 @@ const IGNORED: &str = "test --release --no-fail-fast --package longmatch --featu
 /// Many mutations of files with prefix data.
 const DAMAGE: &str = "test --release --package longmatch-feed --test data -- --ignored --nocapture";
 
-/// The library's tests without the standard library. `cargo xtask test` only compiles the library this way, and runs
-/// its tests on another architecture if possible.
+/// The library's tests without the standard library. `cargo xtask test` only compiles the library this way;
+/// `--all` runs its tests on another architecture if possible.
 const WITHOUT_STD: &str = "test --package longmatch --no-default-features --no-fail-fast";
 
 /// The scanners on millions of texts, and a stream of 10 GB through `longmatch annotate`, with `LONGMATCH_PROVE` set.

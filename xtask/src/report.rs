@@ -58,7 +58,7 @@ impl Report {
         })
     }
 
-    /// Records a step as failed because it depends on a failed one and is not run.
+    /// Records a step as failed because it needs what a failed one makes, which `why` names. Other steps are run.
     pub fn give_up(&mut self, name: &str, why: &str) {
         self.step(name, || Verdict::Failed(why.to_owned()));
     }
@@ -75,6 +75,11 @@ impl Report {
         let counts = lines.iter().rposition(|line| line.contains(" passed, "));
         self.lines.extend(lines[..counts.unwrap_or(0)].iter().map(ToString::to_string));
         counts.is_some()
+    }
+
+    /// Returns whether the last step passed: for the steps that need what it makes, and for no others.
+    pub fn passed(&self) -> bool {
+        self.lines.last().is_some_and(|line| line.starts_with("passed "))
     }
 
     /// Returns whether a step has failed so far.
@@ -109,7 +114,9 @@ mod tests {
     fn a_failure_stops_nothing_and_is_counted() {
         let mut report = Report::default();
         report.step("first", || Verdict::Failed("broken".to_owned()));
+        assert!(!report.passed());
         report.step("second", || Verdict::Passed);
+        assert!(report.passed());
         report.skip("third", "no such target");
         let summary = report.summary();
         let lines: Vec<&str> = summary.lines().collect();

@@ -1,5 +1,5 @@
 //! The compilers and the targets that the library promises: the least compiler version, 32 bits, microcontrollers, and
-//! WebAssembly.
+//! WebAssembly, for which `cargo xtask test --all` also runs lookups.
 //!
 //! `foreign` runs the library's tests on three more targets.
 
@@ -53,7 +53,6 @@ pub fn steps(report: &mut Report) {
             Err(why) => report.skip(&name, &format!("{why} (`rustup target add {triple}`)")),
         }
     }
-    web_assembly(report, &installed);
 }
 
 /// Checks the libraries with the compiler that `rust-version` names.
@@ -81,9 +80,9 @@ fn least_compiler(report: &mut Report) {
 }
 
 /// Runs lookups in WebAssembly.
-fn web_assembly(report: &mut Report, installed: &Result<String, String>) {
+pub fn web_assembly(report: &mut Report) {
     let name = "lookups in WebAssembly, in Node.js";
-    if let Err(why) = has(installed, WASM) {
+    if let Err(why) = has(&installed("target"), WASM) {
         return report.skip(name, &format!("{why} (`rustup target add {WASM}`)"));
     }
     let node = Command::new("node").arg("--version").stdout(Stdio::null()).status();

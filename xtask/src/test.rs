@@ -1,13 +1,13 @@
-//! `cargo xtask test`: every test in its quick form, from a fresh clone, with nothing to install by hand. The full forms
-//! are in `prove`.
+//! `cargo xtask test`: every test, the long ones in a quick form, from a fresh clone, with nothing to install by hand.
+//! `cargo xtask test --quick` leaves out what needs other builds, compilers, emulators or packages. The full forms are in
+//! `prove`.
 //!
 //! Compiling the library's kernels takes longer than running all tests, so all steps share one build where possible:
 //! that of the tests. The steps that need another build run beside these.
 
 use crate::beside::Beside;
-use crate::columnar;
 use crate::cpu;
-use crate::dpdk;
+use crate::features;
 use crate::page;
 use crate::peers;
 use crate::report::{Outcome, Report};
@@ -18,36 +18,61 @@ use crate::workspace::{cargo, cargo_test, lab_of_tests, root};
 /// `cargo xtask prove` compares them on every address of IPv4.
 const VERIFY: &str = "verify --quick";
 
-/// The commands that run beside the other steps. Three have builds of their own; those of the Python package share the
-/// directory of the tests' build, for which cargo makes them wait.
+/// The commands that run beside the other steps, but for `--quick`. Three have builds of their own; those of the Python package
+/// share the directory of the tests' build, for which cargo makes them wait.
 const BESIDE: [&str; 5] = ["asm", "sanitize", "foreign --quick", "python", "python spark"];
 
-/// Runs every test and returns whether all passed.
-pub fn run() -> Outcome {
+/// Which tests are run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// All.
+    Full,
+    /// Those of this machine's build.
+    Quick,
+}
+
+/// Runs the tests and returns whether all passed.
+pub fn run(form: Form) -> Outcome {
     cpu::print_levels();
     let mut report = Report::default();
-    let beside = Beside::start(&BESIDE);
-    let verify = "all engines agree on both embedded tables";
+    let beside = (form == Form::Full).then(|| Beside::start(&BESIDE));
     report.command("build of the tests", &mut cargo_test("--no-run"));
-    if report.has_failed() {
-        for step in ["tests, workspace", verify, "a report on the embedded tables"] {
-            report.give_up(step, "the tests do not build");
-        }
-    } else {
+    match report.passed() {
         // Without `--no-fail-fast` the first test program that fails would hide the others.
-        report.command("tests, workspace", &mut cargo_test("--no-fail-fast"));
-        report.command(verify, &mut lab_of_tests(VERIFY));
-        page::embedded(&mut report);
-        peers::steps(&mut report, &[]);
-        dpdk::test(&mut report);
-        columnar::test(&mut report);
+        true => report.command("tests, workspace", &mut cargo_test("--no-fail-fast")),
+        false => report.give_up("tests, workspace", "the tests do not build"),
     }
+    with_command(&mut report);
+    peers::steps(&mut report, &[]);
     targets::steps(&mut report);
-    beside.finish(&mut report);
+    if let Some(beside) = beside {
+        features::test(&mut report);
+        targets::web_assembly(&mut report);
+        beside.finish(&mut report);
+    } else {
+        println!(
+            "\nNot run: {}, features, WebAssembly (`cargo xtask test` runs all)",
+            BESIDE.join(", ")
+        );
+    }
     // Repeated, because the first lines have scrolled away.
     println!();
     cpu::print_levels();
     Ok(report.finish())
+}
+
+/// Runs the steps that need the command line tool as the tests have built it.
+fn with_command(report: &mut Report) {
+    let name = "all engines agree on both embedded tables";
+    page::build(report);
+    if report.passed() {
+        report.command(name, &mut lab_of_tests(VERIFY));
+        page::embedded(report);
+    } else {
+        for step in [name, page::REPORT] {
+            report.give_up(step, "the command does not build");
+        }
+    }
 }
 
 /// Runs the tests of one engine, and returns whether all passed.

@@ -2,6 +2,8 @@
 
 use std::env;
 use std::error::Error;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -52,6 +54,29 @@ pub fn cargo_test(words: &str) -> Command {
     cargo(&format!(
         "test {FEATURES} --exclude xtask-kernels --exclude xtask-wasm --exclude longmatch-python {words}"
     ))
+}
+
+/// Returns the Rust files below a directory in the order of their paths, without hidden ones and those with one of
+/// the names `without`. Walks the tree instead of asking git, so that an
+/// unpacked archive can be checked too.
+pub fn rust_files(dir: &Path, without: &[&str]) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let path = entry.path();
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(b".") || without.iter().any(|it| name == *it) {
+            continue;
+        }
+        // `file_type` does not follow links, so a link to a parent directory causes no endless loop.
+        if entry.file_type()?.is_dir() {
+            files.extend(rust_files(&path, without)?);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// Returns cargo's build directory.

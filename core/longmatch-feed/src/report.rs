@@ -186,28 +186,7 @@ impl Report {
             let keys = plural(self.unjoined, "key has", "keys have");
             all.push(format!("{keys} no row in the joined file: the cells are empty (join)"));
         }
-        let counts = [
-            (
-                self.extra_next_hops,
-                "further next hop of multipath routes",
-                "further next hops of multipath routes",
-            ),
-            (
-                self.less_preferred,
-                "route with a better one to the same prefix",
-                "routes with a better one to the same prefix",
-            ),
-            (self.dead_next_hops, "dead next hop", "dead next hops"),
-            (self.type_of_service, "route for a type of service", "routes for a type of service"),
-            (self.no_next_hop, "route without a next hop", "routes without a next hop"),
-            (
-                self.skipped_families,
-                "attribute with routes other than unicast",
-                "attributes with routes other than unicast",
-            ),
-        ];
-        let counts = counts.into_iter().filter(|(n, ..)| *n > 0);
-        all.extend(counts.map(|(n, one, many)| were_left_out(n, one, many)));
+        all.extend(self.kinds_left_out());
         let words = ["route of another table", "routes of other tables"];
         all.extend(by_name(&self.other_tables, words));
         let words = ["entry", "entries"];
@@ -231,6 +210,32 @@ impl Report {
         let words = ["damaged line or record", "damaged lines or records"];
         all.extend(damage_warnings(self.damaged, words, self.cut_off));
         all
+    }
+
+    /// Warnings of the kinds of routes that a table has no place for.
+    fn kinds_left_out(&self) -> impl Iterator<Item = String> {
+        let counts = [
+            (
+                self.extra_next_hops,
+                "further next hop of multipath routes",
+                "further next hops of multipath routes",
+            ),
+            (
+                self.less_preferred,
+                "route with a better one to the same prefix",
+                "routes with a better one to the same prefix",
+            ),
+            (self.dead_next_hops, "dead next hop", "dead next hops"),
+            (self.type_of_service, "route for a type of service", "routes for a type of service"),
+            (self.no_next_hop, "route without a next hop", "routes without a next hop"),
+            (
+                self.skipped_families,
+                "attribute with routes other than unicast",
+                "attributes with routes other than unicast",
+            ),
+        ];
+        let counts = counts.into_iter().filter(|(n, ..)| *n > 0);
+        counts.map(|(n, one, many)| were_left_out(n, one, many))
     }
 
     /// Warning that the input has no routes, with the reason if it is known.

@@ -8,7 +8,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{find, imported, module_path};
+use super::{TESTS, imported, module_path};
+use crate::workspace::rust_files;
 
 /// The sources of the crates that are checked, from the repository's root, with a module of which each directory counts
 /// as one file: the files of an engine may import each other.
@@ -36,14 +37,12 @@ pub fn check(root: &Path) -> io::Result<usize> {
     let mut wrong = 0;
     for (crate_sources, whole) in CRATES {
         let sources = root.join(crate_sources);
-        let mut paths = Vec::new();
-        find(&sources, &mut paths)?;
         let read = |path: PathBuf| {
             let text = fs::read_to_string(&path)?;
             Ok((path.strip_prefix(&sources).unwrap_or(&path).to_path_buf(), text))
         };
         let files: Vec<(PathBuf, String)> =
-            paths.into_iter().map(read).collect::<io::Result<_>>()?;
+            rust_files(&sources, &TESTS)?.into_iter().map(read).collect::<io::Result<_>>()?;
         let imports = imports(&files, whole);
         println!(
             "{crate_sources}: {} imports between modules in {} files",

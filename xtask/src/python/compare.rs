@@ -23,7 +23,10 @@ fn spark_steps(report: &mut Report) {
     const NAME: &str = "Python package: Spark";
     let java = Command::new("java").arg("-version").stderr(Stdio::null()).status();
     if !java.is_ok_and(|status| status.success()) {
-        return report.skip(NAME, "no `java`, which Spark needs");
+        return report.skip(
+            NAME,
+            "no `java`, which Spark needs (Debian: `apt-get install default-jre-headless`)",
+        );
     }
     let environment = match installed("spark", "recipes/requirements.txt", Purpose::Tests) {
         Ok(environment) => environment,

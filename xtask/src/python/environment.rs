@@ -29,9 +29,12 @@ impl Environment {
         }
         let supported = "import sys; sys.exit(sys.version_info < (3, 9))";
         run_quietly(interpreter().args(["-c", supported]))
-            .map_err(|why| format!("no Python 3.9 or later (set PYTHON to name one): {why}"))?;
-        run_quietly(interpreter().args(["-m", "venv", "--clear"]).arg(dir))
-            .map_err(|why| format!("no virtual environment can be made: {why}"))?;
+            .map_err(|why| format!("no Python 3.9 or later (set PYTHON to name one, or Debian: `apt-get install python3-venv`): {why}"))?;
+        run_quietly(interpreter().args(["-m", "venv", "--clear"]).arg(dir)).map_err(|why| {
+            format!(
+                "no virtual environment can be made (Debian: `apt-get install python3-venv`): {why}"
+            )
+        })?;
         let mut pip = environment.python();
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]);
         run_quietly(pip.arg(requirements)).map_err(|why| {

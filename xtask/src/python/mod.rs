@@ -30,38 +30,34 @@ fn steps(report: &mut Report) {
         Err(why) => return report.skip("Python package", &why),
     };
     let built = directory().join("wheels");
-    let mut is_installed = false;
     report.step("Python package: the wheel", || {
-        match build(&environment, &built, Purpose::Tests)
-            .and_then(|wheel| environment.install(&wheel))
-        {
-            Ok(()) => {
-                is_installed = true;
-                Verdict::Passed
-            }
-            Err(why) => Verdict::Failed(why),
-        }
+        let wheel = build(&environment, &built, Purpose::Tests);
+        verdict(wheel.and_then(|wheel| environment.install(&wheel)))
     });
-    if !is_installed {
-        return report.give_up("Python package: pytest", "there is no wheel");
+    let is_installed = report.passed();
+    let cache = directory().join("mypy").display().to_string();
+    let config = package().join("tests/mypy.ini").display().to_string();
+    let tools: [(&str, &[&str], PathBuf); 3] = [
+        ("pytest", &["pytest", "-q", "-p", "no:cacheprovider", "--durations=5"], package()),
+        ("types", &["mypy", "--strict", "--cache-dir", &cache, "tests/typed.py"], package()),
+        // In a directory without the sources, so that the installed package is compared.
+        ("stubs", &["mypy.stubtest", "longmatch", "--mypy-config-file", &config], directory()),
+    ];
+    for (step, words, dir) in tools {
+        let name = format!("Python package: {step}");
+        match is_installed {
+            true => {
+                let mut python = environment.python();
+                report.command(&name, python.arg("-m").args(words).current_dir(dir));
+            }
+            false => report.give_up(&name, "the wheel could not be built or installed"),
+        }
     }
-    let mut pytest = environment.python();
-    pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=5"]);
-    report.command("Python package: pytest", pytest.current_dir(package()));
-    let mut mypy = environment.python();
-    mypy.args([
-        "-m",
-        "mypy",
-        "--strict",
-        "--cache-dir",
-        "../../target/python/mypy",
-        "tests/typed.py",
-    ]);
-    report.command("Python package: types", mypy.current_dir(package()));
-    let mut stubtest = environment.python();
-    stubtest.args(["-m", "mypy.stubtest", "longmatch", "--mypy-config-file"]);
-    stubtest.arg(package().join("tests/mypy.ini"));
-    report.command("Python package: stubs", stubtest.current_dir(directory()));
+}
+
+/// The verdict of a step that has no output of its own.
+fn verdict(result: Result<(), String>) -> Verdict {
+    result.map_or_else(Verdict::Failed, |()| Verdict::Passed)
 }
 
 /// What a wheel is built for.
@@ -80,9 +76,7 @@ fn build(environment: &Environment, out: &Path, purpose: Purpose) -> Result<Path
     let mut maturin = environment.tool("maturin");
     maturin.args(["build", "--auditwheel", "skip", "--out"]).arg(out);
     match purpose {
-        Purpose::Tests => {
-            maturin.args(["--profile", "dev", "--features", "longmatch/ipnet,longmatch/serde"])
-        }
+        Purpose::Tests => maturin.args(["--profile", "dev", "--features", "as-tested"]),
         Purpose::Rates => maturin.arg("--release"),
     };
     environment::run(maturin.current_dir(package()))?;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::environment::{self, Environment};
-use super::{directory, package};
+use super::{directory, package, verdict};
 use crate::report::{Outcome, Report, Verdict};
 use crate::workspace::target;
 
@@ -32,7 +32,8 @@ pub fn run() -> Outcome {
     environment::empty(&out)?;
     let sources = directory().join("sdist");
     report.step("sdist", || verdict(sdist(&environment, &out, &sources)));
-    if report.has_failed() {
+    if !report.passed() {
+        report.give_up("wheels", "there is no sdist, from which they are built");
         return Ok(report.finish());
     }
     for (triple, tag) in TARGETS {
@@ -56,10 +57,6 @@ pub fn run() -> Outcome {
         println!("{}", file.display());
     }
     Ok(report.finish())
-}
-
-fn verdict(result: Result<(), String>) -> Verdict {
-    result.map_or_else(Verdict::Failed, |()| Verdict::Passed)
 }
 
 /// Builds the sdist and unpacks it, so that the wheels show that it is complete.

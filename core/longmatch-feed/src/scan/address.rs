@@ -77,6 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[allow(clippy::too_many_lines, reason = "a list of cases")]
     fn dressed_addresses() {
         let right = [
             ("8.8.8.8:0", "8.8.8.8"),

@@ -116,6 +116,10 @@ fn is_large(engine: &str) -> bool {
     engine.starts_with("dir24_8")
 }
 
+fn is_dxr(engine: &str) -> bool {
+    engine.starts_with("dxr")
+}
+
 /// The engines, or a few of them if the environment asks for few.
 ///
 /// Few means without the large ones and DXR.
@@ -123,7 +127,7 @@ fn is_large(engine: &str) -> bool {
 /// Mutation tests do: without optimisation these engines take minutes.
 fn tested<'e>(engines: &'e [&'e str]) -> impl Iterator<Item = &'e str> {
     let few = std::env::var_os("LONGMATCH_FEW_ENGINES").is_some();
-    let is_slow = |engine: &str| is_large(engine) || engine.starts_with("dxr");
+    let is_slow = |engine: &str| is_large(engine) || is_dxr(engine);
     engines.iter().copied().filter(move |engine| !few || !is_slow(engine))
 }
 
@@ -389,6 +393,7 @@ fn a_drained_table_has_nothing() {
 
 /// Reader threads of both kinds look up the addresses that the writer changes.
 #[test]
+#[allow(clippy::too_many_lines, reason = "a list of engines, and the threads around one writer")]
 fn readers_see_only_versions() {
     let all = [
         "folio",
@@ -505,12 +510,23 @@ proptest! {
 
     #[test]
     fn ipv4_follows_its_routes(commits in changes()) {
-        follow::<Ipv4>(tested(&IPV4).filter(|engine| !is_large(engine)), &commits);
+        follow::<Ipv4>(tested(&IPV4).filter(|it| !is_large(it) && !is_dxr(it)), &commits);
     }
 
     #[test]
     fn ipv6_follows_its_routes(commits in changes()) {
-        follow::<Ipv6>(tested(&IPV6).filter(|engine| !is_large(engine)), &commits);
+        follow::<Ipv6>(tested(&IPV6).filter(|it| !is_large(it) && !is_dxr(it)), &commits);
+    }
+
+    // By itself, as its large tables take most of the time: so all cores have work until the end.
+    #[test]
+    fn dxr_follows_ipv4_routes(commits in changes()) {
+        follow::<Ipv4>(tested(&IPV4).filter(|it| is_dxr(it)), &commits);
+    }
+
+    #[test]
+    fn dxr_follows_ipv6_routes(commits in changes()) {
+        follow::<Ipv6>(tested(&IPV6).filter(|it| is_dxr(it)), &commits);
     }
 }
 

@@ -22,6 +22,7 @@ pub fn cases(full: u32) -> ProptestConfig {
 }
 
 /// Every engine of the family with its defaults, and variants of engines that have options.
+#[allow(clippy::too_many_lines, reason = "a list of specs")]
 pub fn specs<F: Engines>() -> Vec<EngineSpec> {
     let mut specs: Vec<EngineSpec> = EngineKind::ALL.map(EngineSpec::from).into();
     let variants = [

@@ -244,44 +244,46 @@ pub fn udp6(destination: &str, payload: usize) -> Vec<u8> {
     ethernet(0x86dd, &packet)
 }
 
+/// Destinations of every kind.
+const IPV4: [[u8; 4]; 13] = [
+    [10, 5, 5, 5],
+    [10, 1, 1, 1],
+    [10, 1, 2, 9],
+    [10, 1, 2, 3],
+    [10, 2, 0, 1],
+    [192, 0, 2, 1],
+    [0, 0, 0, 5],
+    [240, 0, 0, 1],
+    [255; 4],
+    [224, 0, 0, 5],
+    [127, 0, 0, 1],
+    [0; 4],
+    [99, 0, 0, 1],
+];
+const IPV6: [&str; 12] = [
+    "2001:db8::1",
+    "2001:db8:1::1",
+    "2001:db8:1:2::1",
+    "2001:db8:2::1",
+    "ff02::1",
+    "fe80::1",
+    "::1",
+    "::",
+    "::ffff:192.0.2.1",
+    "::5",
+    "9000::1",
+    "3fff::1",
+];
+
 /// Frames of every kind that the forwarder distinguishes.
 pub fn corpus() -> Vec<Vec<u8>> {
     let mut frames =
         vec![ethernet(0x0806, &[0, 1, 8, 0, 6, 4, 0, 1]), ethernet(0x8100, &[0, 7, 8, 0])];
-    let ipv4 = [
-        [10, 5, 5, 5],
-        [10, 1, 1, 1],
-        [10, 1, 2, 9],
-        [10, 1, 2, 3],
-        [10, 2, 0, 1],
-        [192, 0, 2, 1],
-        [0, 0, 0, 5],
-        [240, 0, 0, 1],
-        [255; 4],
-        [224, 0, 0, 5],
-        [127, 0, 0, 1],
-        [0; 4],
-        [99, 0, 0, 1],
-    ];
-    for destination in ipv4 {
+    for destination in IPV4 {
         frames.push(udp4(destination, 20));
         frames.push(udp4(destination, 200));
     }
-    let ipv6 = [
-        "2001:db8::1",
-        "2001:db8:1::1",
-        "2001:db8:1:2::1",
-        "2001:db8:2::1",
-        "ff02::1",
-        "fe80::1",
-        "::1",
-        "::",
-        "::ffff:192.0.2.1",
-        "::5",
-        "9000::1",
-        "3fff::1",
-    ];
-    for destination in ipv6 {
+    for destination in IPV6 {
         frames.push(udp6(destination, 20));
         frames.push(udp6(destination, 200));
     }

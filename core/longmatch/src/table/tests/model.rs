@@ -36,6 +36,7 @@ pub(super) fn prefix(random: &mut Random) -> IpPrefix {
 
 type Model = BTreeMap<IpPrefix, u32>;
 
+#[allow(clippy::too_many_lines, reason = "a change of each kind")]
 fn step(random: &mut Random, table: &mut Table<u32>, model: &mut Model) {
     let (key, value) = (prefix(random), random.below(5) as u32);
     match random.below(18) {

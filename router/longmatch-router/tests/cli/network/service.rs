@@ -39,6 +39,7 @@ fn metric(metrics: &str, name: &str) -> u64 {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "one forwarder is asked for all that it tells")]
 fn a_running_forwarder_tells_its_routes_and_counts() {
     let Some(net) = Net::new("a_running_forwarder_tells_its_routes_and_counts") else { return };
     net.router.ip(&format!("route add 198.18.0.0/16 via {}", neighbour4(1, 0)));

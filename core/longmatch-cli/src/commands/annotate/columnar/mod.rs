@@ -37,6 +37,10 @@ use crate::progress::Progress;
 ///
 /// # Errors
 /// As [`super::run`].
+#[expect(
+    clippy::too_many_lines,
+    reason = "the step that takes results shares all that is made before it"
+)]
 pub fn run(args: &AnnotateArgs, input: Input, format: Columnar, signals: &Signals) -> Outcome {
     let (name, size, read) = (input.name.clone(), input.size, input.read.clone());
     let source = Source::open(input, format)?;
