@@ -2,7 +2,7 @@
 //!
 //! One target is big-endian, which reveals code that depends on the byte order; one has pointers of 32 bits, and programs
 //! that x86-64 runs without an emulator. None has vector kernels, so the portable code runs. `--quick`, a step of
-//! `cargo xtask test --all`, runs the tests of all engines, of key layouts and of tables that change; the full form and
+//! `cargo xtask test`, runs the tests of all engines, of key layouts and of tables that change; the full form and
 //! `cargo xtask prove` add the library's own tests. A step is skipped, with a list of the missing parts, if a target's
 //! standard library, its linker or the emulator is not installed.
 
@@ -49,7 +49,7 @@ const TARGETS: [Target; 3] = [
         about: "Arm, without default features",
         linker: "aarch64-linux-gnu-gcc",
         emulator: Some("qemu-aarch64"),
-        // The only run with `no_std` in `cargo xtask test --all`; its effects do not depend on the machine. `prove` runs the
+        // The only run with `no_std` in `cargo xtask test`; its effects do not depend on the machine. `prove` runs the
         // library's own tests without std on this machine, which has the same byte order.
         features: "--no-default-features",
         own_tests: false,

@@ -1,5 +1,5 @@
 //! The compilers and the targets that the library promises: the least compiler version, 32 bits, microcontrollers, and
-//! WebAssembly, for which `cargo xtask test --all` also runs lookups.
+//! WebAssembly, for which `cargo xtask test` also runs lookups.
 //!
 //! `foreign` runs the library's tests on three more targets.
 
