@@ -70,7 +70,7 @@ impl Alias {
 
 /// The routes of the tables that the kernel reads without rules of an administrator.
 #[derive(Clone, Default)]
-pub(super) struct Routes {
+pub(super) struct KernelRoutes {
     by_prefix: BTreeMap<IpPrefix, Vec<Alias>>,
     paths: HashSet<Arc<Path>>,
     /// Paths above which unused ones are dropped.
@@ -96,7 +96,7 @@ pub(super) enum Effect {
     Unclear,
 }
 
-impl Routes {
+impl KernelRoutes {
     /// Routes without any, which share the paths of these ones.
     pub fn next_generation(&self) -> Self {
         let (paths, path_limit) = (self.paths.clone(), self.path_limit);

@@ -101,14 +101,14 @@ fn settle(follower: &mut Follower) -> Followed {
     loop {
         let followed = follower.follow(Duration::from_millis(30)).unwrap();
         sum.add(&followed);
-        if followed == Followed::default() && !follower.is_unsure() {
+        if followed == Followed::default() && !follower.may_be_stale() {
             return sum;
         }
         assert!(Instant::now() < deadline, "the kernel does not come to rest");
     }
 }
 
-/// Follows until nothing arrives any more, and compares with the state read anew.
+/// Follows until nothing arrives any more, and compares with the state read again.
 fn settled(follower: &mut Follower) -> Followed {
     let followed = settle(follower);
     follower.check().unwrap();
@@ -443,7 +443,7 @@ fn lost_messages_are_repaired_without_a_gap() {
 }
 
 /// Lets routes come and go while a follower stands still, so that the kernel has more messages than it keeps; compares
-/// with the state read anew.
+/// with the state read again.
 fn stand_still(routes: u32, rounds: usize, buffer: usize) {
     let ports = ports(&["va".into(), "vb".into()]).unwrap();
     let mut follower = Follower::with_receive_buffer(&ports, spec(), buffer).unwrap();

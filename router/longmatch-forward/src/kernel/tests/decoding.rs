@@ -271,11 +271,11 @@ fn mutations_are_harmless() {
             bytes[place] = random.one_of(&[0, 1, 4, 8, 0x7f, 0x80, 0xff, any]);
         }
         let decoded = decode(&bytes, None);
-        // Whatever it says, the facts hold it.
-        let mut facts = super::super::Facts::new(&ports());
-        decoded.events.into_iter().for_each(|event| facts.apply(event));
-        for prefix in facts.take_dirty() {
-            facts.target(prefix);
+        // The state takes every event.
+        let mut state = super::super::KernelState::new(&ports());
+        decoded.events.into_iter().for_each(|event| state.apply(event));
+        for prefix in state.take_dirty() {
+            state.target(prefix);
         }
     }
 }
