@@ -286,7 +286,7 @@ mod tests {
             }
             for claim in &it.claims {
                 let text = format!("{:?} {:?}", claim.judge, claim.needs);
-                let picks = text.split("Pick { engines: [").skip(1);
+                let picks = text.split("ValueRef { engines: [").skip(1);
                 for pick in picks {
                     let (engines, rest) = pick.split_once("], run: \"").expect("a pick");
                     let run = rest.split('"').next().expect("a run");
