@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError, PyValu
 use pyo3::prelude::*;
 
 use crate::bulk::{Compiled, Id};
-use crate::store::{Cells, CompileRoutes, Store};
+use crate::store::{CellSource, CompileRoutes, Store};
 
 /// A table in a file. Codes are the numbers of rows, from 1.
 pub struct FileStore(pub FileTable);
@@ -109,7 +109,7 @@ impl Store for FileStore {
 /// The rows of a file, by their codes.
 pub struct FileCells(pub FileTable);
 
-impl Cells for FileCells {
+impl CellSource for FileCells {
     fn columns(&self) -> &[Column] {
         self.0.columns()
     }

@@ -18,7 +18,7 @@ use crate::store::Store;
 use crate::text::prefix_str;
 
 /// The compiled form in which ids stand for routes.
-pub struct Routes {
+pub struct CompiledRoutes {
     pub compiled: Box<dyn Compiled>,
     names: RouteNames,
     dictionary: PyOnceLock<Arc<ColumnData>>,
@@ -50,7 +50,7 @@ impl RouteNames {
     }
 }
 
-impl Routes {
+impl CompiledRoutes {
     /// A compiled form, and the prefixes and values of its ids.
     pub fn new(compiled: Box<dyn Compiled>, names: RouteNames) -> Self {
         Self { compiled, names, dictionary: PyOnceLock::new() }
@@ -102,7 +102,7 @@ impl Routes {
 /// The prefixes of route ids.
 pub fn prefix_output<'py>(
     py: Python<'py>,
-    routes: &Routes,
+    routes: &CompiledRoutes,
     ids: &[Id],
     output: Output,
 ) -> PyResult<Bound<'py, PyAny>> {

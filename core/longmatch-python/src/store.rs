@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
 use crate::bulk::Compiled;
-use crate::value::Value;
+use crate::value::PyValue;
 
 /// Compiles routes; to be called while other threads can run Python.
 pub type CompileRoutes =
@@ -94,7 +94,7 @@ impl<T: Clone + Send + Sync + 'static> Store for FrozenTable<T> {
 }
 
 /// Cells of rows by their codes.
-pub trait Cells: Send + Sync {
+pub trait CellSource: Send + Sync {
     /// The columns.
     fn columns(&self) -> &[Column];
 
@@ -119,7 +119,7 @@ impl Rows {
     }
 }
 
-impl Cells for Rows {
+impl CellSource for Rows {
     fn columns(&self) -> &[Column] {
         &self.columns
     }
@@ -142,7 +142,7 @@ pub fn cell_object(py: Python<'_>, cell: Cell<&str>) -> Py<PyAny> {
 }
 
 /// A row as a Python object: its only cell, a new dict, or ``True`` for a row without columns.
-pub fn row_object(py: Python<'_>, cells: &dyn Cells, code: usize) -> PyResult<Py<PyAny>> {
+pub fn row_object(py: Python<'_>, cells: &dyn CellSource, code: usize) -> PyResult<Py<PyAny>> {
     match cells.columns() {
         [] => Ok(PyBool::new(py, true).to_owned().into_any().unbind()),
         [_] => Ok(cell_object(py, cells.cell(code, 0))),
@@ -168,7 +168,7 @@ pub enum Typed {
 
 impl Typed {
     /// The cells of a column.
-    pub fn of_column(cells: &dyn Cells, column: usize, max_code: usize) -> Self {
+    pub fn of_column(cells: &dyn CellSource, column: usize, max_code: usize) -> Self {
         let codes = 0..=max_code;
         let cell = |code| cells.cell(code, column);
         match cells.columns()[column].ty {
@@ -251,7 +251,7 @@ fn name_of(object: &Bound<'_, PyAny>) -> String {
 }
 
 /// The Python objects of a table of objects by their codes.
-pub fn objects_by_code(py: Python<'_>, table: &FrozenTable<Value>) -> Vec<Option<Py<PyAny>>> {
+pub fn objects_by_code(py: Python<'_>, table: &FrozenTable<PyValue>) -> Vec<Option<Py<PyAny>>> {
     let mut objects: Vec<Option<Py<PyAny>>> = Vec::new();
     objects.resize_with(Store::max_code(table) + 1, || None);
     for (id, value) in table.table().next_hops().iter() {

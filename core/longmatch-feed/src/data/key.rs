@@ -44,9 +44,9 @@ pub(crate) enum Found {
     Range(IpAddr, IpAddr),
 }
 
-/// What a cell looks like.
+/// The syntax of the content of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum CellKind {
     Empty,
     Prefix,
     Address,
@@ -56,7 +56,7 @@ pub(crate) enum Kind {
     Other,
 }
 
-impl Kind {
+impl CellKind {
     pub(crate) fn of(cell: &str) -> Self {
         let digit = |byte: u8| byte.is_ascii_digit();
         if cell.is_empty() {

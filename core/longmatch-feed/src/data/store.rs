@@ -371,8 +371,8 @@ impl Store {
     }
 
     /// The cells of a row other than null, by rising columns.
-    pub(crate) fn cells(&self, row: NextHopId) -> Cells<'_> {
-        Cells { rest: slice(&self.bytes, &self.ends, row.get() - 1) }
+    pub(crate) fn cells(&self, row: NextHopId) -> RowCells<'_> {
+        RowCells { rest: slice(&self.bytes, &self.ends, row.get() - 1) }
     }
 }
 
@@ -400,11 +400,11 @@ fn remove_inside<F: longmatch::Family>(rib: &mut Rib<F>, prefix: longmatch::Pref
 
 /// The cells of a row.
 #[derive(Clone)]
-pub(crate) struct Cells<'a> {
+pub(crate) struct RowCells<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Cells<'a> {
+impl<'a> RowCells<'a> {
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (taken, rest) = self.rest.split_first_chunk::<N>()?;
         self.rest = rest;
@@ -420,7 +420,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-impl<'a> Iterator for Cells<'a> {
+impl<'a> Iterator for RowCells<'a> {
     type Item = (u16, Raw<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {

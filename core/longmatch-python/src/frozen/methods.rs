@@ -18,7 +18,7 @@ use crate::pickle::packed_rows;
 use crate::routes::prefix_output;
 use crate::table::Table;
 use crate::text::prefix_str;
-use crate::value::{DropReferences, Inner, Value, insert_error};
+use crate::value::{DropReferences, Inner, PyValue, insert_error};
 
 #[pymethods]
 impl FrozenTable {
@@ -258,7 +258,7 @@ impl FrozenTable {
         for (prefix, code) in self.store.routes() {
             let object = objects.get(code.get() as usize).and_then(Option::as_ref);
             let object = object.map_or_else(|| py.None(), |object| object.clone_ref(py));
-            inner.insert(prefix, Value::new(object.into_bound(py))).map_err(insert_error)?;
+            inner.insert(prefix, PyValue::new(object.into_bound(py))).map_err(insert_error)?;
         }
         Ok(Table::from_inner(inner, self.strict))
     }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Trie;
-use super::layout::{Bitmaps, Child, Place, STARTS, STRIDE, fixed_bits, position};
+use super::layout::{Bitmaps, Child, NodeIndex, STARTS, STRIDE, fixed_bits, position};
 use super::position::{At, Position};
 use crate::net::{Bits, Family, Prefix, Route};
 
@@ -23,7 +23,7 @@ pub(in crate::rib) struct Cursor<'r, F: Family> {
 #[derive(Clone, Copy)]
 struct Frame<F: Family> {
     bits: F::Bits,
-    node: Place,
+    node: NodeIndex,
     depth: u8,
     pending: Pending,
 }
@@ -104,7 +104,7 @@ impl Pending {
 }
 
 impl<F: Family> Frame<F> {
-    fn new(bits: F::Bits, node: Place, depth: u8, maps: Bitmaps) -> Self {
+    fn new(bits: F::Bits, node: NodeIndex, depth: u8, maps: Bitmaps) -> Self {
         Self { bits, node, depth, pending: Pending::new(maps) }
     }
 

@@ -22,11 +22,11 @@ pub(super) const fn units_for(entries: usize) -> usize {
     (HEADER + entries).div_ceil(UNIT)
 }
 
-/// The place of a node: the number of its first unit.
+/// The index of a node: the number of its first unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Place(pub u32);
+pub(super) struct NodeIndex(pub u32);
 
-impl Place {
+impl NodeIndex {
     /// The index of the node's first cell.
     #[inline(always)]
     pub fn cell(self) -> usize {
@@ -38,7 +38,7 @@ impl Place {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Child {
     /// A node at the next depth.
-    Node(Place),
+    Node(NodeIndex),
     /// The record of the subtree's only route.
     Leaf(u32),
     /// The record of the node that all routes of the subtree are in.
@@ -63,7 +63,7 @@ impl Child {
     #[inline(always)]
     pub fn decode(cell: u32) -> Self {
         if cell < LEAF {
-            Self::Node(Place(cell))
+            Self::Node(NodeIndex(cell))
         } else if cell < CHAIN {
             Self::Leaf(cell & !LEAF)
         } else {

@@ -3,7 +3,7 @@
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use super::own::Own;
+use super::own::OwnRoutes;
 use crate::net::NextHopId;
 use crate::simd::prefetch;
 
@@ -68,7 +68,7 @@ impl Node {
 #[derive(Clone, Copy)]
 pub(in crate::table) struct Nodes<'a> {
     pub nodes: &'a [Node],
-    pub own: &'a Own,
+    pub own: &'a OwnRoutes,
 }
 
 impl Nodes<'_> {
