@@ -13,7 +13,7 @@ use crate::workspace::{cargo, root, target};
 /// A target for which the library is checked: no code is generated.
 struct Target {
     triple: &'static str,
-    /// What it stands for.
+    /// The kind of system that it represents.
     about: &'static str,
     /// The features of the library, as arguments of cargo.
     features: &'static str,

@@ -26,7 +26,7 @@ pub fn cargo(words: &str) -> Command {
     command
 }
 
-/// Runs this program again with a feature of its own, and returns whether all steps of the command passed.
+/// Runs this program again with its own feature, and returns whether all steps of the command passed.
 ///
 /// # Errors
 /// If cargo cannot be started, or the command could not do its work.

@@ -35,7 +35,7 @@
 //!
 #![doc = include_str!("../FORMATS.md")]
 //!
-//! Of a zip or tar archive the only member that is no text about the data is read. If there are several, the path names one:
+//! In a zip or tar archive the only member that is not a text about the data is read. If there are several, the path names one:
 //! `FILE:MEMBER`. [`Options::joins`] add the columns of other files.
 //!
 //! The column of the prefixes is the first one whose cells are prefixes, addresses or ranges. Single

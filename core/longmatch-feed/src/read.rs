@@ -79,7 +79,7 @@ pub(crate) fn reader(
     stream(reader, None, name, options, to)
 }
 
-/// Reads a stream, of which an archive is kept in memory.
+/// Reads a stream; an archive is kept in memory.
 fn stream(
     reader: impl Read,
     member: Option<&str>,

@@ -222,7 +222,7 @@ fn named(head: &[u8], lines: &Lines<'_>, options: &Options) -> Result<Option<Fou
     }))
 }
 
-/// Whether the first line that is no comment is one of `bgpdump -m`.
+/// Whether the first line that is not a comment is one of `bgpdump -m`.
 pub(crate) fn has_paths(head: &[u8]) -> bool {
     let lines = Lines::of(head.strip_prefix(BOM).unwrap_or(head));
     lines
@@ -248,8 +248,8 @@ impl<'a> Lines<'a> {
         Self { list, semicolons }
     }
 
-    /// Whether the lines are prefixes, each with a text: all of one word or more, a quarter and at
-    /// least two of several words. The second word is no address: these are ranges.
+    /// Whether the lines are prefixes, each with a text of one word or more; a quarter of the
+    /// texts, and at least two, have several words. A second word that is an address makes a range.
     fn are_texts(&self) -> bool {
         let several = self.list.iter().filter(|line| is_text_line(line)).count();
         let is_text = |line: &str| {
@@ -440,7 +440,7 @@ fn candidates<'a>(
         let width = rows.first()?.len();
         let fits = |row: &&Vec<String>| check_width(row.len(), width, |at| &row[at]).is_ok();
         let even = rows.iter().filter(fits).count();
-        // The words of one name are no columns.
+        // The words of one name are not columns.
         let of_words = delimiter == Delimiter::Whitespace && rows.len() > 1;
         if of_words && 2 * even < rows.len() + 1 {
             return None;

@@ -75,7 +75,7 @@ enum ScalarType {
     F64,
 }
 
-/// The column of values that are no dicts.
+/// The column of values that are not dicts.
 const VALUE: &str = "value";
 
 impl Columns {

@@ -21,7 +21,7 @@ fn code(number: u32) -> Option<NextHopId> {
 }
 
 impl FileStore {
-    /// Replaces ids, which may stand for routes, by codes.
+    /// Replaces ids, which may identify routes, by codes.
     pub fn to_codes(&self, ids: &mut [Id]) {
         for id in ids {
             *id = id.and_then(|id| code(self.0.row_number(id)?));
@@ -45,7 +45,7 @@ impl Compiled for FileStore {
     }
 }
 
-/// The ids of a file in which they stand for routes.
+/// The ids of a file in which they identify routes.
 struct FileRoutes(FileTable);
 
 impl Compiled for FileRoutes {

@@ -107,7 +107,7 @@ struct Options<'a> {
     out: &'a str,
 }
 
-/// Replaces ids, which stand for routes while the view lives, by the numbers of values or prefixes.
+/// Replaces ids, which identify routes while the view lives, by the numbers of values or prefixes.
 fn resolve(py: Python<'_>, view: &TableView<'_, PyValue>, ids: &mut [Id]) -> Answered {
     let mut numbers = HashMap::<NextHopId, Id>::new();
     let mut answered = Answered::default();

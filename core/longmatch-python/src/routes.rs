@@ -1,4 +1,4 @@
-//! The second compiled form of a frozen table: ids that stand for routes, so that answers name their prefixes.
+//! The second compiled form of a frozen table: ids that identify routes, so that answers name their prefixes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::output::{Output, arrow_column, codes_array, of_objects, prefix_dictio
 use crate::store::Store;
 use crate::text::prefix_str;
 
-/// The compiled form in which ids stand for routes.
+/// The compiled form in which ids identify routes.
 pub struct CompiledRoutes {
     pub compiled: Box<dyn Compiled>,
     names: RouteNames,

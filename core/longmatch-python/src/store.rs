@@ -16,7 +16,7 @@ pub type CompileRoutes =
 
 /// Routes of both families that lead to codes, compiled.
 ///
-/// A code is the id of a value, from 1; 0 is no match.
+/// A code is the id of a value, from 1; 0 means no match.
 pub trait Store: Compiled {
     /// Number of routes.
     fn len(&self) -> usize;
@@ -36,7 +36,7 @@ pub trait Store: Compiled {
     /// The routes in order.
     fn routes(&self) -> Vec<(IpPrefix, NextHopId)>;
 
-    /// Prepares to compile the routes such that ids stand for routes, from 1 in order.
+    /// Prepares to compile the routes such that ids identify routes, from 1 in order.
     fn compile_routes(&self) -> CompileRoutes;
 
     /// The engines of IPv4 and IPv6, with their options.
@@ -156,7 +156,7 @@ pub fn row_object(py: Python<'_>, cells: &dyn CellSource, code: usize) -> PyResu
     }
 }
 
-/// Values of one type by their codes: index 0 is no match.
+/// Values of one type by their codes: index 0 means no match.
 #[derive(Debug)]
 pub enum Typed {
     Strings(Vec<Option<Box<str>>>),

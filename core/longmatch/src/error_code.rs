@@ -24,7 +24,7 @@ macro_rules! error_codes {
         ///
         /// A binding to another language passes numbers on: each error type of this crate has a method
         /// `code`. An error that holds another one has the code of that one. Numbers and names never
-        /// change their meaning; later versions add some. 0 is no error's number.
+        /// change their meaning; later versions add some. no error has the number 0.
         ///
         /// ```
         /// use longmatch::{ErrorCode, IpPrefix};

@@ -185,7 +185,7 @@
 //!
 //! | what may fail | error | then |
 //! |---|---|---|
-//! | text that is no prefix, a prefix with host bits | [`ParsePrefixError`], [`PrefixError`] | |
+//! | text that is not a prefix, a prefix with host bits | [`ParsePrefixError`], [`PrefixError`] | |
 //! | a route or a value beyond a table's limit | [`RibFull`], [`NextHopsFull`], [`InsertError`] | the table is unchanged |
 //! | a table beyond a limit of an engine, an option that it lacks | [`CompileError`] | [`EngineSpec::wider`] lists variants with wider limits |
 //! | a change of a live table | [`UpdateError`] | the table answers as before |
@@ -199,7 +199,7 @@
 //! # Without the standard library
 //!
 //! Without the feature `std` the crate is `no_std` and needs `alloc`. Everything remains but
-//! `live::Batcher`, which has a thread of its own, and the trials of [`engine::auto`], which need a
+//! `live::Batcher`, which has its own thread, and the trials of [`engine::auto`], which need a
 //! clock. CPU features are detected there too.
 //!
 //! | target | checks on each change |
@@ -239,7 +239,7 @@
 //! longmatch = { version = "0.1", default-features = false, features = ["std", "poptrie"] }
 //! ```
 //!
-// The engines that are compiled in have a page of their own.
+// The engines that are compiled in each have a page.
 #![cfg_attr(feature = "dir24-8", doc = "[`dir24_8`]: engine::dir24_8")]
 #![cfg_attr(feature = "dxr", doc = "[`dxr`]: engine::dxr")]
 #![cfg_attr(feature = "poptrie", doc = "[`poptrie`]: engine::poptrie")]

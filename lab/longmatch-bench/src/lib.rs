@@ -7,7 +7,7 @@
 //! - [`record`] is the form in which measurements are stored.
 //! - [`Comparison`] measures engines side by side, after checking their answers.
 //! - [`Replay`] measures the updates of a table and their effect on its readers.
-//! - [`Peer`] is another implementation, which runs in a process of its own.
+//! - [`Peer`] is another implementation, which runs in its own process.
 //! - [`Machine`] describes where and when a measurement ran.
 //!
 //! A rate is shown only if the answers were right, and no test depends on a rate.

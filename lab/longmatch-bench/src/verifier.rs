@@ -94,7 +94,7 @@ pub enum VerifyError {
 pub type OnStep<'a> = &'a (dyn Fn(VerifyStep) + Sync);
 
 impl<'r, F: TrafficFamily> Verifier<'r, F> {
-    /// A verifier of engines compiled from `rib`, whose right answers come from `reference`.
+    /// A verifier of engines compiled from `rib`; the right answers come from `reference`.
     ///
     /// It tests the `brief` levels only in ranges, to avoid long sweeps of IPv4, and uses as many
     /// threads as there are CPUs. O(routes).

@@ -45,7 +45,7 @@ pub(crate) struct ExperimentContext<'a> {
 /// A function that measures on a table.
 type OnTable<F> = fn(&mut ExperimentContext<'_>, Named<'_, F>) -> Result<(), Skipped>;
 
-/// The tables of an experiment, the estimated seconds of so many engines on one, and the function that measures.
+/// The tables of an experiment, the estimated seconds of a number of engines on one, and the function that measures.
 pub(crate) type Function = (Tables, fn(f64, &Effort) -> f64, OnTable<Ipv4>, OnTable<Ipv6>);
 
 /// The cell of a figure that shows a value.

@@ -163,7 +163,7 @@ pub(crate) struct RunSpec {
     /// The figure, if not that of the set of rates.
     #[serde(default)]
     pub figure: String,
-    /// The traffic; none stands for the destinations of a packet trace.
+    /// The traffic; none means the destinations of a packet trace.
     #[serde(deserialize_with = "traffic")]
     pub traffic: Option<Traffic>,
     /// The order of lookups: one by one, in batches, or dependent.
@@ -301,7 +301,7 @@ pub(crate) enum Rows {
     },
 }
 
-/// A table of a paper, whose values are shown beside ours.
+/// A table of a paper; its values are shown beside ours.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PaperTable {

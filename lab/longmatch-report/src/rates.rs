@@ -79,7 +79,7 @@ fn runs<'r>(rates: &'r Rates, effort: &Effort) -> impl Iterator<Item = &'r RunSp
     rates.runs.iter().filter(move |run| full || !run.full)
 }
 
-/// Returns the sizes of tables derived from one with so many routes: a quick report has every second one, from the
+/// Returns the sizes of tables derived from one with this number of routes: a quick report has every second one, from the
 /// second on.
 fn sizes(rates: &Rates, effort: &Effort, routes: usize) -> Vec<usize> {
     let times = rates.times.iter().map(|times| (routes as f64 * times).round() as usize);

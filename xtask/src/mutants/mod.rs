@@ -2,7 +2,7 @@
 //! the tests fail.
 //!
 //! The copy is in `target/mutants` and is built there with a separate target directory, so that neither the sources
-//! nor other builds change. Models are built without the library, in a package of their own, which takes two seconds
+//! nor other builds change. Models are built without the library, in their own package, which takes two seconds
 //! for each mutant instead of a minute.
 
 mod folio;
@@ -283,9 +283,7 @@ fn manifest_of_models(library: &str) -> String {
     let needed: Vec<&str> = library.lines().filter(wanted).collect();
     let needed = needed.join("\n");
     let tests = ["loom", "shuttle"].map(|name| {
-        format!(
-            "[[test]]\nname = \"{name}\"\npath = \"../tree/core/longmatch/tests/{name}.rs\"\n"
-        )
+        format!("[[test]]\nname = \"{name}\"\npath = \"../tree/core/longmatch/tests/{name}.rs\"\n")
     });
     format!(
         "[package]\nname = \"models\"\nedition = \"2024\"\n\n[workspace]\n\n\

@@ -72,7 +72,8 @@ pub fn rust(dir: &Path) -> Verdict {
     verdict(|| {
         let program = fresh(dir, "rust")?;
         let build = dir.join("build");
-        let mut command = cargo("build --release --locked --manifest-path lab/peers/rust/Cargo.toml");
+        let mut command =
+            cargo("build --release --locked --manifest-path lab/peers/rust/Cargo.toml");
         command.env("CARGO_TARGET_DIR", &build).env("RUSTFLAGS", "-C target-cpu=native");
         run(&mut command)?;
         fs::copy(build.join("release/rust"), program).map(drop).map_err(failed)
@@ -86,7 +87,11 @@ pub fn go(dir: &Path) -> Verdict {
         needs(Command::new("go").arg("version"), "Go 1.24 or newer", install)?;
         let program = fresh(dir, "go")?;
         let mut command = Command::new("go");
-        command.args(["build", "-o"]).arg(program).arg(".").current_dir(root().join("lab/peers/go"));
+        command
+            .args(["build", "-o"])
+            .arg(program)
+            .arg(".")
+            .current_dir(root().join("lab/peers/go"));
         if let Some(level) = go_level() {
             command.env("GOAMD64", level);
         }

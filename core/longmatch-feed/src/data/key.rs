@@ -273,7 +273,7 @@ pub(crate) fn is_hex_mask(cell: &str) -> bool {
 }
 
 /// Whether the second cell is the wildcard mask of an address: its last bits are set, and not all. It is before the
-/// address, so that both are no range.
+/// address, so neither is a range.
 pub(crate) fn is_wildcard(addr: &str, mask: &str) -> bool {
     let (Ok(addr), Ok(mask)) = (addr.parse::<Ipv4Addr>(), mask.parse::<Ipv4Addr>()) else {
         return false;

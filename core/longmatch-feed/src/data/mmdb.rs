@@ -222,7 +222,7 @@ impl<'a> Columns<'a> {
         Some((name, self.options.type_of(name)))
     }
 
-    /// Collects the scalars of a value, whose path is `self.path`.
+    /// Collects the scalars of the value at `self.path`.
     fn flatten<'r>(
         &mut self,
         value: &'r MmdbValue<'_>,

@@ -290,7 +290,7 @@ impl<'a> Rows<'a> {
         self.ends.resize(self.row.text.len() + 2, 0);
         self.quoted.reset();
         let (mut read, mut written, mut cells) = (0, 0, 0);
-        // The second call, without input, tells the parser that the row ends.
+        // The second call, without input, ends the row.
         for _ in 0..2 {
             let input = &self.row.text.as_bytes()[read..];
             let (result, n, out, ends) = self.quoted.read_record(

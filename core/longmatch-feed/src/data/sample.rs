@@ -163,7 +163,7 @@ impl Sample<'_> {
                 {
                     readings.push((2 + by_name, Key::Length(at, two)));
                 }
-                // One end of a range is no host.
+                // One end of a range is not a host.
                 _ if !has_prefixes && matches!(name, Some(Known::First | Known::Last)) => {}
                 _ => readings.push((2 * by_name + u8::from(has_prefixes), Key::One(at))),
             }
@@ -336,7 +336,7 @@ impl Sample<'_> {
         (self.text(&[one, two]), self.columns(&[one, two]).join(","))
     }
 
-    /// The error of columns each of which may have the prefixes.
+    /// The error of several columns that may have the prefixes.
     fn several(&self, columns: &[usize]) -> Problem {
         Problem::SeveralColumns { text: self.text(columns), columns: self.columns(columns) }
     }

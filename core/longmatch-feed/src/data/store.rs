@@ -68,11 +68,11 @@ pub(crate) struct Store {
     row: Vec<u8>,
     ipv4: Rib<Ipv4>,
     ipv6: Rib<Ipv6>,
-    /// The row that counts of several for a prefix.
+    /// Which of several rows for a prefix counts.
     duplicates: Duplicates,
     /// Rows before the last one of a prefix, if all are wanted.
     earlier: Vec<(IpPrefix, NextHopId)>,
-    /// The prefixes of which a row of this input does not count.
+    /// The prefixes with a row of this input that does not count.
     repeated: HashSet<IpPrefix>,
     /// The addresses, if only their set is read: then there are no prefixes and no rows.
     set: Option<ListEntries>,
@@ -157,7 +157,7 @@ impl Store {
         &self.columns
     }
 
-    /// Begins an input, of which these rows count.
+    /// Begins an input; `duplicates` decides which of its rows count.
     pub(crate) fn begin_input(&mut self, duplicates: Duplicates) {
         self.duplicates = duplicates;
         self.repeated.clear();

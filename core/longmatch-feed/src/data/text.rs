@@ -133,7 +133,7 @@ pub(crate) struct Load<'a> {
     /// Positions and texts of the cells that rows must have.
     filters: Vec<(usize, String)>,
     mask: bool,
-    /// Whether a netmask is no host: unless the options name the column of the prefixes.
+    /// Whether a netmask is not a host: unless the options name the column of the prefixes.
     refuses_masks: bool,
     limits: Limits,
     store: &'a mut Store,

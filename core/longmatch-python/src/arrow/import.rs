@@ -50,7 +50,7 @@ struct Capsule<'py, T> {
 
 impl<'py, T> Capsule<'py, T> {
     fn new(capsule: Bound<'py, PyAny>, name: &'static CStr) -> PyResult<Self> {
-        // SAFETY: any object may be passed; one that is no capsule of this name gives null and an exception.
+        // SAFETY: any object may be passed; one that is not a capsule of this name gives null and an exception.
         let value = unsafe { py_ffi::PyCapsule_GetPointer(capsule.as_ptr(), name.as_ptr()) };
         match ptr::NonNull::new(value.cast()) {
             Some(value) => Ok(Self { _capsule: capsule, value }),
@@ -377,7 +377,7 @@ fn child<'a, T>(children: *mut *mut T) -> PyResult<&'a T> {
     unsafe { child.as_ref() }.ok_or_else(|| malformed("a child is missing"))
 }
 
-/// Types of which any bits are a value.
+/// Types for which any bits are a value.
 trait Plain {}
 
 macro_rules! plain {

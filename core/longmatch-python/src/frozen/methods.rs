@@ -61,14 +61,14 @@ impl FrozenTable {
     /// - a list or another iterable of keys.
     ///
     /// ``out`` is the form of the answers: ``"values"`` (a list, or for NumPy an array of objects), ``"arrow"``
-    /// (an :class:`ArrowColumn`), or ``"codes"``: a NumPy array of ``uint32``, of which 0 is no match and others are
-    /// indices into ``values_by_code``. ``"auto"`` is ``"arrow"`` for Arrow and ``"values"`` for others.
+    /// (an :class:`ArrowColumn`), or ``"codes"`` (a NumPy array of ``uint32``: 0 means no match, the others are
+    /// indices into ``values_by_code``). ``"auto"`` is ``"arrow"`` for Arrow and ``"values"`` for others.
     ///
     /// With ``return_prefix=True`` the result is a pair: the answers and the matched prefixes. With ``out="codes"`` the
     /// latter are indices into ``prefixes_by_code``. The first such call compiles the table a second time.
     ///
-    /// Nulls and cells that are no address get no match: ``None``, null or 0. With ``strict=True`` the first that is neither
-    /// null nor an address raises ``ValueError``. ``threads`` is the number of threads, 0 for one on each CPU.
+    /// Nulls and cells that are not addresses get no match: ``None``, null or 0. With ``strict=True`` the first that is
+    /// neither null nor an address raises ``ValueError``. ``threads`` is the number of threads, 0 for one on each CPU.
     /// ``column`` names the column of the values, in tables that have columns.
     #[pyo3(signature = (addresses, /, *, return_prefix=false, threads=None, strict=false, out="auto", column=None))]
     #[allow(

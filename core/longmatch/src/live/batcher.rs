@@ -56,7 +56,7 @@ pub struct Batcher<F: Engines> {
 /// use longmatch::live::{Batcher, Writer};
 /// use longmatch::{EngineKind, Ipv4, Rib};
 /// let writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Spider)?;
-/// // Without a thread of its own the writer can still commit in this one.
+/// // Without its own thread the writer can still commit in this one.
 /// match Batcher::new(writer, Duration::from_millis(10)) {
 ///     Ok(batcher) => batcher.flush()?,
 ///     Err(error) => drop(error.into_writer().commit()?),

@@ -72,7 +72,7 @@
 //! or announced a quiescent state, and the writer drops the value after a second such grace period. So a
 //! [`TableView`](crate::TableView) always finds the value of the route, and an id from any
 //! source never leads to a dropped value. With [`Answers::Routes`](crate::Answers::Routes) an id
-//! stands for a route, prefix and value, in the same way; a route that gets another value gets
+//! identifies a route, with its prefix and value, in the same way; a route that gets another value gets
 //! another id.
 //!
 //! Retired memory has a limit ([`Writer::set_retired_limit`]). Below it the writer neither waits

@@ -107,7 +107,7 @@ impl<F: Engines> Writer<F> {
         Self::in_domain(rib, engine.into(), None, Arc::new(Domain::new()))
     }
 
-    /// Compiles one family of a table of both, whose domain it shares.
+    /// Compiles one family of a table of both families; the families share a domain.
     ///
     /// Without routes the engine need not exist for the family.
     pub(crate) fn of_family(

@@ -97,7 +97,7 @@ impl<T> Table<T> {
     /// Calls a function with every prefix and its value, for changes, in order.
     ///
     /// O(routes), and as much memory for a list of the prefixes: since routes share values, there
-    /// is no iterator over references for changes.
+    /// is not an iterator over references for changes.
     ///
     /// ```
     /// use longmatch::{IpPrefix, Table};

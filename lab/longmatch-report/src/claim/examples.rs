@@ -222,7 +222,7 @@ fn example(claim: &Claim, holds: bool) -> Example {
     it
 }
 
-/// Judges records of which this many are true, and the others false.
+/// Judges records: this number of them are true, the others false.
 fn judged(claim: &Claim, [holds, fails]: [usize; 2]) -> Judgement {
     let [good, bad] = [true, false].map(|holds| example(claim, holds));
     good.with(|good| {

@@ -41,7 +41,7 @@ pub(super) fn direction(values: &Values<'_>, relation: &Relation, paper: &[[f64;
         let (a, b) = (left.1.clone()?, right.1.clone()?);
         let mut judgement = one_direction(relation.sign, left, right, a, b);
         if let Some(paper) = of_part(paper, i) {
-            // A threshold is no quantity of the paper.
+            // A threshold is not a quantity of the paper.
             let constant = matches!(relation.right, Quantity::Number(_));
             let ours = if constant { a.value } else { a.value / b.value };
             judgement.compared.push(Compared { name: names(left, right), ours, paper });

@@ -109,7 +109,7 @@ pub(crate) enum Judge {
     Factor(Quantity),
     /// The paper's number, in every element.
     Number(Quantity),
-    /// The numbers that the paper prints in a figure for an engine, to at least so many decimals.
+    /// The numbers that the paper prints in a figure for an engine, to at least this number of decimals.
     Exact(String, String, u8),
     /// No value of a series falls below its predecessor by more than this share.
     Rising(ValueRef, f64),

@@ -10,7 +10,7 @@ use crate::record::Value;
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct ValueRef {
-    /// The engines by the paper's names; the empty name stands for the table itself.
+    /// The engines by the paper's names; the empty name means the table itself.
     pub engines: Vec<String>,
     /// The run configuration.
     pub run: String,

@@ -16,10 +16,10 @@ use crate::record::Value;
 const COMPILED_AGAIN: [&str; 2] = ["spider", "sail"];
 /// How many engines a quick report has.
 const QUICK_ENGINES: usize = 3;
-/// Updates a second; 0 stands for as many as possible.
+/// Updates a second; 0 means as many as possible.
 const RATES: [u32; 4] = [1_000, 10_000, 100_000, 0];
 const QUICK_RATES: [u32; 2] = [10_000, 0];
-/// Seconds of updates at each rate, if there are so many updates.
+/// Seconds of updates at each rate, if there are enough updates.
 const FULL: f64 = 1.5;
 const QUICK: f64 = 0.3;
 
@@ -89,7 +89,7 @@ struct Churn<'a, F: BenchFamily> {
     named: Named<'a, F>,
     changes: &'a [Change<F>],
     keys: &'a [F::Bits],
-    /// Updates a second; 0 stands for as many as possible.
+    /// Updates a second; 0 means as many as possible.
     wanted: u32,
     /// Seconds without updates, before them.
     seconds: f64,

@@ -80,7 +80,7 @@ pub struct StateCounts {
 impl Follower {
     /// Reads the kernel's state and compiles the table.
     ///
-    /// The sockets stay in the network namespace of the calling thread. Answers stand for values,
+    /// The sockets stay in the network namespace of the calling thread. Answers are values,
     /// whatever the spec says: full tables have few targets.
     ///
     /// # Errors
@@ -344,13 +344,13 @@ impl Follower {
         }
         let committed = self.writer.commit();
         if inserted.is_err() || committed.is_err() {
-            // Compiled anew, a table may fit that does not after many changes.
+            // A table that no longer fits after many changes may fit when it is compiled again.
             return self.rebuild(followed);
         }
         Ok(())
     }
 
-    /// Compiles the table anew.
+    /// Compiles the table again.
     fn rebuild(&mut self, followed: &mut Followed) -> Result<(), KernelError> {
         /// The time between two attempts, which load the machine.
         const PAUSE: Duration = Duration::from_secs(1);
@@ -417,7 +417,7 @@ fn read_all(
 }
 
 impl Snapshot {
-    /// Forgets what an interrupted dump told.
+    /// Removes the results of an interrupted dump.
     fn clear(&mut self, dump: Dump) {
         match dump {
             Dump::Links => self.links.clear(),
@@ -430,8 +430,8 @@ impl Snapshot {
     }
 }
 
-/// Changes that arrived during a dump. Some are older than what the dump told of their prefixes; all together lead to the
-/// kernel's state when the last of them arrived.
+/// Changes that arrived during a dump. Some are older than the dump's report on their prefixes; all together lead
+/// to the kernel's state at the arrival of the last one.
 #[derive(Default)]
 struct Backlog {
     events: Vec<Event>,
@@ -454,7 +454,7 @@ impl Backlog {
                 Received::Lost => self.lost = true,
             }
             if self.events.len() > BACKLOG {
-                // A resync is faster than so many changes.
+                // A resync is faster than this number of changes.
                 self.events.clear();
                 self.lost = true;
             }

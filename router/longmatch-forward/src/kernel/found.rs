@@ -10,7 +10,7 @@ use crate::target::{Hop, Target};
 /// The route of an address.
 #[derive(Clone, Debug)]
 pub struct FoundRoute {
-    /// The longest prefix that covers the address. A neighbour on a link has a prefix of its own.
+    /// The longest prefix that covers the address. A neighbour on a link has its own prefix.
     pub prefix: IpPrefix,
     /// Where the packets go.
     pub target: Target,

@@ -30,7 +30,7 @@ impl Snapshot {
         Self { routes: before.routes.next_generation(), ..Self::default() }
     }
 
-    /// Adds what a dump tells. A dump names the routes of a prefix in their order.
+    /// Adds an event of a dump. A dump names the routes of a prefix in their order.
     pub fn record(&mut self, event: Event) {
         match event {
             Event::Link(link) => drop(self.links.insert(link.index, link)),

@@ -39,7 +39,7 @@ impl KernelState {
         if prefix != IpPrefix::host(prefix.addr()) {
             return exact.map(|outcome| outcome.target);
         }
-        // An address on the link of a port, by a route of its own or by a shorter one.
+        // An address on the link of a port, by its own route or by a shorter one.
         let outcome = exact.clone().or_else(|| {
             let mut above = self.snapshot.routes.above(prefix.addr(), prefix.len());
             above.find_map(|prefix| self.outcome(prefix))
@@ -140,7 +140,7 @@ impl KernelState {
         let group = match next_hops.get(&id) {
             Some(NextHopKind::Hop(hop)) => return Ok(usable([*hop])),
             Some(NextHopKind::Blackhole) => return Err(Target::Blackhole),
-            // Until the kernel has told of the object, the packets are the kernel's.
+            // Until the kernel reports the object, the packets go to the kernel.
             Some(NextHopKind::Special) | None => return Err(Target::Kernel),
             Some(NextHopKind::Group(members)) => members,
         };
@@ -165,7 +165,7 @@ impl KernelState {
             Some(Hop {
                 port: self.ports.get(&hop.interface)?.clone(),
                 neighbour: self.neighbours.get(key, mac),
-                // The kernel tells no weight of a single hop, even if others left it.
+                // The kernel reports no weight of a single hop, even if it is the last of several.
                 weight: if is_single { 1 } else { hop.weight },
             })
         });

@@ -18,7 +18,7 @@ use longmatch_forward::kernel::{Followed, Follower, ports};
 use longmatch_forward::{Mac, Target};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-/// Runs a test in a thread with a network namespace of its own, which has two links.
+/// Runs a test in a thread with its own network namespace, which has two links.
 fn in_namespace(test: impl FnOnce() + Send + 'static) {
     let run = || {
         if let Err(why) = namespace() {
@@ -86,7 +86,7 @@ fn follower() -> Follower {
 }
 
 /// A follower of the same ports that reads the kernel's state now.
-fn anew(follower: &Follower) -> Follower {
+fn read_again(follower: &Follower) -> Follower {
     Follower::new(follower.ports(), spec()).unwrap()
 }
 
@@ -115,7 +115,7 @@ fn settled(follower: &mut Follower) -> Followed {
     // A neighbour may change its state between the two.
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
-        let (found, expected) = (table(follower), table(&anew(follower)));
+        let (found, expected) = (table(follower), table(&read_again(follower)));
         if found == expected {
             return followed;
         }

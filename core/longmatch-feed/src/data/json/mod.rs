@@ -1,6 +1,6 @@
 //! Prefix data in JSON: the objects of arrays, one document or several in sequence (NDJSON).
 //!
-//! A row is an object with a prefix that is an element of an array, a document of its own, or, if nothing around it is a
+//! A row is an object with a prefix that is an element of an array, a document by itself, or, if nothing around it is a
 //! row, a member. Its columns are its other members with scalars or arrays of scalars, and the scalars of the objects
 //! around it that have other names. A prefix that is an element of an array is a row with the array's name; so is an
 //! address, if an array of that name has prefixes, if no other rows are found, or if the options name the array. A

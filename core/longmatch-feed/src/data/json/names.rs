@@ -72,7 +72,7 @@ const ENDS: &[&str] = &[
 ];
 /// Words in the names of members with the number of addresses.
 const COUNTS: &[&str] = &["count", "size", "addresses", "hosts", "ips"];
-/// Names of members with next hops, which are no rows.
+/// Names of members with next hops, which are not rows.
 const HOPS: &[&str] = &["nexthop", "nexthops", "next_hop", "next_hops", "hops"];
 
 /// The names of the members of rows, and those of the members with prefixes.
@@ -85,7 +85,7 @@ pub(super) struct Names {
     pub(super) keys: HashSet<String>,
     /// Arrays with addresses, by their names.
     pub(super) lists: BTreeMap<String, List>,
-    /// Members of objects that are no rows, for an error.
+    /// Members of objects that are not rows, for an error.
     pub(super) others: BTreeSet<String>,
 }
 
@@ -176,14 +176,14 @@ impl Names {
         }
     }
 
-    /// Adds a member of an object that is no row.
+    /// Adds a member of an object that is not a row.
     pub(super) fn add_other(&mut self, name: &str) {
         if self.others.len() < MAX_OTHERS && !self.others.contains(name) {
             self.others.insert(name.to_owned());
         }
     }
 
-    /// The key of an object. It depends on the names of other keys only if a value is no prefix, or if several members
+    /// The key of an object. It depends on the names of other keys only if a value is not a prefix, or if several members
     /// have prefixes.
     pub(super) fn key(&self, object: &Object, lists: &Lists) -> Option<Key> {
         let position = |name: &String| {

@@ -110,7 +110,7 @@ impl<'a> JsonPass<'a> {
         }
         self.rows += 1;
         self.last.clone_from(&key.text);
-        // An array with objects is no cell.
+        // An array with objects is not a cell.
         for (name, all) in lists.iter().filter(|(_, all)| all.text.is_none()) {
             self.lose("array", name, all.hosts.len() as u64);
         }
@@ -246,7 +246,7 @@ impl<'a> JsonPass<'a> {
         }
     }
 
-    /// Counts the addresses of an object that is no row.
+    /// Counts the addresses of an object that is not a row.
     pub(super) fn lose_members(&mut self, object: &Object, lists: &Lists) {
         let is_list = |name: &String| lists.iter().any(|(list, _)| list == name);
         for (name, value) in object {
@@ -257,7 +257,7 @@ impl<'a> JsonPass<'a> {
         lists.iter().for_each(|(name, all)| self.lose("array", name, all.hosts.len() as u64));
     }
 
-    /// Counts the addresses of members that are no rows, and those around them.
+    /// Counts the addresses of members that are not rows, and those around them.
     pub(super) fn lose_pending(&mut self, all: &[Pending]) {
         let mut seen = HashSet::new();
         for Pending { object, lists, around } in all {

@@ -22,7 +22,7 @@ pub(super) enum JsonValue {
     Element(String),
     /// An array of rows that are prefixes or addresses.
     List,
-    /// An object that is no row, and its members that may be rows.
+    /// An object that is not a row, and its members that may be rows.
     Members(Vec<Pending>),
     Other,
 }
@@ -282,7 +282,7 @@ impl ObjectAt<'_> {
         self.take_inside(pass, parts, [has_rows, has_lists])
     }
 
-    /// Takes the members of an object that is no row.
+    /// Takes the members of an object that is not a row.
     fn take_inside<E: Error>(
         self,
         pass: &mut JsonPass<'_>,

@@ -19,7 +19,7 @@ pub(in crate::rib) struct Cursor<'r, F: Family> {
     parents: Vec<Frame<F>>,
 }
 
-/// A node of which routes and children are still to be visited.
+/// A node with routes and children still to be visited.
 #[derive(Clone, Copy)]
 struct Frame<F: Family> {
     bits: F::Bits,

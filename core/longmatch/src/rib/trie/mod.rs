@@ -1,8 +1,8 @@
 //! The storage of a RIB: a tree bitmap of stride 6 in one array, with path compression.
 //!
-//! A node at depth `d` (0, 6, 12, ...) stands for a prefix of `d` bits and holds the routes of the
+//! A node at depth `d` (0, 6, 12, ...) represents a prefix of `d` bits and holds the routes of the
 //! lengths `d + 1` to `d + 6` in that prefix; longer routes are in its children, one per value of
-//! its six bits. The default route, which is in no node, has a field of its own. A child is
+//! its six bits. The default route, which is in no node, has its own field. A child is
 //!
 //! - a *node* of the next depth,
 //! - a *leaf*: the only route of its subtree, of any length, or

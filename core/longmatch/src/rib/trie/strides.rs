@@ -1,7 +1,7 @@
 //! View 2 of a RIB: a block of addresses as `2^width` leaf-pushed slots.
 //!
 //! Leaf pushing gives each slot the next hop of the longest match among the routes that cover the
-//! whole slot, and tells whether longer routes lie inside. A multiway trie applies this view again
+//! whole slot, and states whether longer routes lie inside. A multiway trie applies this view again
 //! to each slot with longer routes. Equal neighbours form one run, so the cost depends on the
 //! routes in the block, not on its slots.
 

@@ -26,7 +26,7 @@ pub(super) const PAGE: usize = 4096;
 /// The length from which on a section is long.
 pub(super) const LONG: usize = 1 << 16;
 
-/// Flag of the header: ids stand for routes, not for rows.
+/// Flag of the header: ids identify routes, not rows.
 const ROUTES: u32 = 1;
 /// Flag of the header: IPv4-mapped IPv6 addresses are IPv6 ones.
 const KEEP_MAPPED: u32 = 2;

@@ -145,7 +145,7 @@ impl<'a> Sections<'a> {
             .ok_or_else(|| wrong("it is too near the end of the file"))
     }
 
-    /// A section as so many items.
+    /// A section as this number of items.
     fn array<T: Plain>(
         &self,
         kind: SectionKind,

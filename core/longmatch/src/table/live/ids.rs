@@ -116,7 +116,7 @@ impl<C> CountedCells<C> {
     }
 }
 
-/// A route with its value: the cell of an id that stands for a route.
+/// A route with its value: the cell of an id that identifies a route.
 pub(super) struct RouteCell<T> {
     /// The prefix's address; an IPv4 one in the low bits.
     bits: [u64; 2],
@@ -207,7 +207,7 @@ impl<T> Ids<T> {
         }
     }
 
-    /// The route that an id stands for, if ids stand for routes.
+    /// The route that an id identifies, if ids identify routes.
     pub fn route(&self, id: NextHopId) -> Option<(IpPrefix, &T)> {
         let Self::Routes { routes, .. } = self else { return None };
         let cell = routes.ids.get(id)?;
@@ -383,7 +383,7 @@ pub(super) fn acquire<T: Hash + Eq>(
     }
 }
 
-/// Gives a route with a value an id of its own.
+/// Gives a route with a value its own id.
 fn route_id<T>(
     prefix: IpPrefix,
     value: NextHopId,
@@ -394,7 +394,7 @@ fn route_id<T>(
     ids.acquire_distinct(Arc::new(RouteCell::new(prefix, shared.clone(), value)))
 }
 
-/// Gives each route an id of its own; `rib` has the ids of their values.
+/// Gives each route its own id; `rib` has the ids of their values.
 fn with_route_ids<F: Family, T>(
     rib: &Rib<F>,
     ids: &mut NextHops<Arc<RouteCell<T>>>,

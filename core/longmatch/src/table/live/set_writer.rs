@@ -1,6 +1,6 @@
 //! The write side of sets of tables that change.
 //!
-//! A commit first gives each changed prefix a node of its own, under which every table answers as
+//! A commit first gives each changed prefix its own node, under which every table answers as
 //! before; then it makes the changes, one store each. So an error of an engine comes before any change.
 
 use alloc::boxed::Box;
@@ -81,14 +81,14 @@ struct NodeState {
     retired: RetireList<Retired<Forest>>,
     /// Entries of the hash of own routes that are not empty.
     taken: usize,
-    /// Number of tables with a route of their own, by node, or [`OF_VALUE`].
+    /// Number of tables with their own route, by node, or [`OF_VALUE`].
     owned: Vec<u32>,
     free: Vec<NextHopId>,
     freed: RetireList<NextHopId>,
     domain: Arc<Domain>,
 }
 
-/// Mark of a node that stands for prefixes with the same shared value. It never changes.
+/// Mark of a node that represents prefixes with the same shared value. It never changes.
 const OF_VALUE: u32 = u32::MAX;
 
 impl NodeState {
@@ -422,7 +422,7 @@ impl<K: Hash + Eq, T: Hash + Eq> TableSetWriter<K, T> {
         self.change(TableId::SHARED, prefix.into(), None);
     }
 
-    /// The table of a key; [`TableId::SHARED`] for a key that never had a route of its own.
+    /// The table of a key; [`TableId::SHARED`] for a key that never had its own route.
     ///
     /// ```
     /// use longmatch::EngineKind;

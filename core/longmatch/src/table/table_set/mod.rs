@@ -72,7 +72,7 @@ pub(super) struct Parts<K, T> {
     pub ipv4: Rib<Ipv4>,
     pub ipv6: Rib<Ipv6>,
     pub nodes: Vec<Node>,
-    /// Number of tables with a route of their own, by node; those of values are not in it.
+    /// Number of tables with their own route, by node; those of values are not in it.
     pub owned: Vec<u32>,
     pub own: OwnRoutes,
     pub taken: usize,
@@ -84,7 +84,7 @@ pub(super) struct Parts<K, T> {
 struct NodeRoutes {
     /// The value of the shared route, or 0.
     shared: u32,
-    /// Number of tables with a route of their own.
+    /// Number of tables with their own route.
     own: u32,
 }
 

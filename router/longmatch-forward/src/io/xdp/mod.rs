@@ -75,7 +75,7 @@ const LAST_FRAME: std::time::Duration = std::time::Duration::from_millis(10);
 pub struct Xdp {
     attachments: Vec<Attachment>,
     local: LocalAddresses,
-    /// Programs that are loaded anew refer to it.
+    /// Programs that are loaded again refer to it.
     _alive: Arc<Map<4, 8>>,
     workers: Vec<XdpIo>,
     tun: Arc<Tun>,

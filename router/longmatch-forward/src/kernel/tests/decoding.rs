@@ -154,7 +154,7 @@ fn routes_that_only_the_kernel_can_serve() {
         route.path.special
     };
     assert!(!special(&[]));
-    // Metrics: of which an MTU changes what is forwarded, and a window does not.
+    // Metrics: an MTU changes which packets are forwarded, a window does not.
     assert!(special(&attribute(8, &number(2, 1400))));
     assert!(!special(&attribute(8, &number(3, 1400))));
     // Attributes that are cut off, or of a length that no address has.

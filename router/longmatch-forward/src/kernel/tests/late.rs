@@ -22,7 +22,7 @@ impl Kernel {
         via(random.one_of(&["10.0.0.1", "10.0.0.2", "10.0.0.3"]), 1)
     }
 
-    /// A list of routes, of which each has one hop.
+    /// A list of routes with one hop each.
     fn change_ipv4(&mut self, random: &mut Random) -> Option<Event> {
         let hop = self.hop(random);
         let known = self.hops.iter().position(|other| *other == hop);

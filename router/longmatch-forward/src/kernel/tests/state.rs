@@ -107,7 +107,7 @@ fn ipv6_hops_come_and_go() {
     let with = |hops: &[RouteHop], placing| Event::Route(route(to, hops), placing);
     let (a, b) = (via("fe80::1", 1), via("fe80::2", 2));
     let mut state = state([with(&[a], Placing::Only)]);
-    // Messages name all hops, in an order of their own.
+    // Messages name all hops, in their own order.
     state.apply(with(&[b, a], Placing::Last));
     assert_eq!(of(&state, to), "p1 ?, p2 ?");
     state.apply(Event::RouteGone(route(to, &[a])));
