@@ -3,7 +3,7 @@
 use crate::report::Report;
 use crate::workspace::{FEATURES, cargo, cargo_test};
 
-/// The features of the other builds, whose library this one shares, and the feature.
+/// The features of the other builds, so that this one shares their library, and the feature.
 const FEATURE: &str = "--features longmatch-cli/columnar";
 
 /// Checks the code of the feature.

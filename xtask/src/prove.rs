@@ -60,7 +60,7 @@ const VARIANTS: &str = "folio:codes=32,folio:codes=24:flat=yes,folio:s=14:lists=
                         folio:lists=none:entries=0:ahead=yes,folio:s=20:lists=4:entries=4,\
                         folio:codes=8:leaves=lines,folio:codes=book,folio:codes=16:steps=1,\
                         folio:codes=list:steps=2:leaves=codes,folio:steps=3:leaves=lines";
-/// A variant for `TABLES` only: it refuses a million IPv6 subscribers, whose entries are more than it can number.
+/// A variant for `TABLES` only: it refuses a million IPv6 subscribers, because it cannot number their entries.
 const OF_BGP: &str = "folio:codes=book:leaves=minis";
 
 /// The program of the data directory that makes tables of other kinds. All engines are verified on those of `SHAPED`, and

@@ -92,7 +92,7 @@ impl Report {
         !self.has_failed()
     }
 
-    /// Returns one line for each step, then the line of counts, whose form is fixed because other programs read it.
+    /// Returns one line for each step, then the line of counts. Other programs read this line, so its form is fixed.
     fn summary(&self) -> String {
         let [passed, failed, skipped] =
             ["passed ", "failed ", "skipped "].map(|kind| self.count(kind));

@@ -93,7 +93,7 @@ impl Columns {
         for (name, cell) in dict.iter() {
             let Ok(name) = name.cast::<PyString>() else {
                 return Err(PyTypeError::new_err(
-                    "a dict with a key that is no str: a file has columns with names",
+                    "a dict with a key that is not a str: a file has columns with names",
                 ));
             };
             self.include_cell(&name.to_string_lossy(), &cell)?;

@@ -107,7 +107,7 @@ fn address_of_bytes(bytes: &[u8]) -> PyResult<IpAddr> {
     }
     let len = bytes.len();
     Err(PyValueError::new_err(format!(
-        "{len} bytes are no address: 4 are an IPv4 address and 16 an IPv6 address, in network order"
+        "{len} bytes are not an address: 4 are an IPv4 address and 16 an IPv6 address, in network order"
     )))
 }
 

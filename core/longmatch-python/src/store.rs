@@ -197,7 +197,7 @@ impl Typed {
         }
     }
 
-    /// Python objects of one type, some of which may be ``None``; `Err` has the name of a type that does not fit.
+    /// Python objects of one type or ``None``; `Err` has the name of a type that does not fit.
     pub fn of_objects(py: Python<'_>, objects: &[Option<Py<PyAny>>]) -> Result<Self, String> {
         let objects: Vec<Option<&Bound<'_, PyAny>>> = objects
             .iter()

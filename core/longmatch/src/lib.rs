@@ -161,7 +161,7 @@
 //! Million single lookups a second, baseline / `x86-64-v3`, of addresses inside random routes of full
 //! tables (1,042,325 IPv4 and 246,175 IPv6 routes), on one core of an AMD EPYC (Zen 5, virtual), rustc
 //! 1.95, 2026-11-24, medians of two or three runs of the example `single_lookups`. The rates of
-//! `dir24_8`, `sail` and `spider`, whose arrays exceed the L2, moved by half from run to run.
+//! `dir24_8`, `sail` and `spider` have arrays larger than the L2; their rates vary by half from run to run.
 //!
 //! | engine | IPv4 | IPv6 |
 //! |---|---|---|

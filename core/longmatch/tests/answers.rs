@@ -134,7 +134,7 @@ fn verify<T: std::fmt::Debug + PartialEq>(table: &FrozenTable<T>) {
     {
         assert!(StridedKeys::<Ipv6>::new(&headers, offset, stride, count).is_none());
     }
-    // References of which a closure cannot return the slices it borrows.
+    // A closure cannot return slices that it borrows from such references.
     let mixed: Vec<IpAddr> = addrs
         .iter()
         .zip(&addrs6)

@@ -84,7 +84,7 @@ mod linux {
 
     impl<T> Drop for Guarded<T> {
         fn drop(&mut self) {
-            // SAFETY: the mapping made by `new`, of which no slice is borrowed any more.
+            // SAFETY: the mapping made by `new`; no slice of it is borrowed any more.
             unsafe { libc::munmap(self.start.as_ptr().cast(), self.capacity + 2 * self.page) };
         }
     }

@@ -21,7 +21,7 @@ const PACKAGE: &str = "@ip-location-db/asn";
 const RANGES: [&str; 2] = ["asn-ipv4.csv", "asn-ipv6.csv"];
 /// The files with the terms of the package's own sources, and what the package changed.
 const TERMS: [&str; 4] = ["ROUTEVIEWS-LICENSE", "DBIP-LICENSE", "NRO_LICENSE", "MODIFICATIONS"];
-/// Fewer prefixes than these, of IPv4 and IPv6, are no whole table.
+/// A table with fewer prefixes than these, of IPv4 and IPv6, is not complete.
 const LEAST: [usize; 2] = [400_000, 100_000];
 /// Addresses whose AS does not change in years, and addresses without any.
 const KNOWN: &[(&str, Option<u64>)] = &[

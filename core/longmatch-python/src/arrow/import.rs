@@ -198,7 +198,7 @@ impl<'a> View<'a> {
         }
         // SAFETY: not null, so a C string that lives as long as the schema.
         let format = unsafe { CStr::from_ptr(self.schema.format) };
-        format.to_str().map_err(|_| malformed("a type is no text"))
+        format.to_str().map_err(|_| malformed("a type is not text"))
     }
 
     fn column(&self) -> PyResult<Column<'a>> {
@@ -270,7 +270,7 @@ impl<'a> View<'a> {
         let indices = match self.data(self.format()?)? {
             Data::Integers(integers) => integers,
             Data::U32(values) => Integers::U32(values),
-            _ => return Err(malformed("the indices of a dictionary are no integers")),
+            _ => return Err(malformed("the indices of a dictionary are not integers")),
         };
         Ok(Column { data: Data::dictionary(&values, indices), valid: self.valid()? })
     }

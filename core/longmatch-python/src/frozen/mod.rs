@@ -113,7 +113,7 @@ impl FrozenTable {
     /// The routes and values as data with columns.
     ///
     /// # Errors
-    /// When the values are objects that are no text or numbers, or dicts of these.
+    /// When the values are objects other than text, numbers, or dicts of these.
     fn data(&self, py: Python<'_>) -> PyResult<PrefixData> {
         match &self.values {
             Values::Rows(cells) => {

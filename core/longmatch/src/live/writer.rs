@@ -164,7 +164,7 @@ impl<F: Engines> Writer<F> {
         self.retired_limit = bytes;
     }
 
-    /// The engine's name if it does not exist for the family, whose routes are then empty.
+    /// The engine's name if it does not exist for the family; the family then has no routes.
     pub(crate) fn lacking_engine(&self) -> Option<&'static str> {
         (!F::has(self.spec.kind)).then_some(self.spec.kind.name())
     }

@@ -463,7 +463,7 @@ impl<T> Table<T> {
         }
     }
 
-    /// Gives a route, whose id is `id`, an id that no other route has; returns it.
+    /// Gives the route with the id `id` an id that no other route has; returns it.
     fn make_distinct(&mut self, prefix: IpPrefix, id: NextHopId) -> Result<NextHopId, NextHopsFull>
     where
         T: Clone,

@@ -237,7 +237,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
             let len = rest[..len].find("..").unwrap_or(len);
             let number = rest[..len]
                 .parse()
-                .map_err(|_| format!("{text}: {} is no number", &rest[..len]))?;
+                .map_err(|_| format!("{text}: {} is not a number", &rest[..len]))?;
             (Token::Number(number), len)
         } else if first.is_alphabetic() {
             let len = length(|it| it.is_alphanumeric() || it == '_');

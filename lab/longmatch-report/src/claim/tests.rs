@@ -56,7 +56,7 @@ fn errors_have_a_place() {
         ("rate(A) in 5 > 1", "a name is expected at character 12"),
         ("rate(A) at x > 1", "a number is expected at character 12"),
         ("rate('A) > 1", "a ' is not closed"),
-        ("rate(A) > 1.2.3", "1.2.3 is no number"),
+        ("rate(A) > 1.2.3", "1.2.3 is not a number"),
         ("rate(A) ! 1", "! has no meaning"),
     ] {
         assert!(error(text).ends_with(wanted), "{text}: {}", error(text));

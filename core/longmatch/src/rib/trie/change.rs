@@ -182,7 +182,7 @@ impl<F: Family> Trie<F> {
         }
     }
 
-    /// Removes entry `rank` of a visited node, whose bitmaps become those of the visit.
+    /// Removes entry `rank` of a visited node; its bitmaps become those of the visit.
     fn remove_entry(&mut self, visit: Visit, prefix: Prefix<F>, rank: usize) {
         let Visit { slot, node, depth, maps, .. } = visit;
         if maps.entries() > 1 || slot.cell.is_none() {

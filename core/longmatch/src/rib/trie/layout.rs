@@ -3,7 +3,7 @@
 //! A prefix that fixes `k` bits of a node's chunk has the *position* `2^k + v`, where `v` is the
 //! value of these bits, as in a binary heap: the halves of position `p` have the positions `2p` and
 //! `2p + 1`. Positions 2 to 63 are bits of `short`; 64 to 127 are bits 0 to 63 of `long`. Position
-//! 1 is the node's own prefix, whose route belongs to the node above.
+//! 1 is the node's own prefix: its route belongs to the node above.
 
 use crate::net::Bits;
 

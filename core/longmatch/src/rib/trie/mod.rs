@@ -6,7 +6,7 @@
 //!
 //! - a *node* of the next depth,
 //! - a *leaf*: the only route of its subtree, of any length, or
-//! - a *chain*: a node further down, whose prefix all routes of the subtree share.
+//! - a *chain*: a node further down; all routes of the subtree share its prefix.
 //!
 //! So every node except the root has two routes or children, and memory is O(routes) for any
 //! table, however long the common prefixes are. A table has one representation: it does not depend

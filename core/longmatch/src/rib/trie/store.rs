@@ -76,7 +76,7 @@ impl Blocks {
         &self.cells()[node.cell()..][..HEADER + entries]
     }
 
-    /// A block of this many units, whose cells may have any value.
+    /// A block of this many units; its cells may have any value.
     pub fn allocate(&mut self, units: usize) -> NodeIndex {
         let first = self.free[units];
         if first != END {
@@ -139,7 +139,7 @@ impl Blocks {
         node
     }
 
-    /// Inserts an entry before entry `rank` of a node, whose bitmaps become `maps`.
+    /// Inserts an entry before entry `rank` of a node; its bitmaps become `maps`.
     ///
     /// Returns the node's place, which changes when its block is full.
     pub fn insert(&mut self, node: NodeIndex, maps: Bitmaps, rank: usize, entry: u32) -> NodeIndex {
@@ -154,7 +154,7 @@ impl Blocks {
         place
     }
 
-    /// Removes entry `rank` of a node, whose bitmaps become `maps`; returns the node's place.
+    /// Removes entry `rank` of a node; its bitmaps become `maps`. Returns the node's place.
     pub fn remove(&mut self, node: NodeIndex, maps: Bitmaps, rank: usize) -> NodeIndex {
         let entries = maps.entries();
         let place = self.place_for(node, entries + 1, entries);

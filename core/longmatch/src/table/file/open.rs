@@ -138,7 +138,7 @@ impl<'a> Sections<'a> {
     fn items<T: Plain>(&self, section: &Section) -> Result<Frozen<T>, FileError> {
         let wrong = |what| FileError::structure(section.name(), what);
         if !section.len.is_multiple_of(size_of::<T>()) {
-            return Err(wrong("its length is no whole number of items"));
+            return Err(wrong("its length is not a whole number of items"));
         }
         let count = section.len / size_of::<T>();
         Frozen::lent(self.lender, section.offset, count)
@@ -161,7 +161,7 @@ impl<'a> Sections<'a> {
         Err(FileError::structure(section.name(), what))
     }
 
-    /// The engine of a family, whose sections begin with a digit.
+    /// The engine of a family; the names of its sections begin with a digit.
     fn engine<F: Images>(&self, digit: u8) -> Result<Fib<F>, FileError> {
         let [a, b, c] = FORM;
         let form = self.require([digit, a, b, c], 0)?;

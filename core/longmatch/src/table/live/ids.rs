@@ -160,7 +160,7 @@ pub(super) enum SharedIds<T> {
 pub(super) enum Ids<T> {
     /// Values; each route with a value has a reference to its id.
     Values(CountedCells<T>),
-    /// Routes, whose ids have one reference; each has a reference to the id of its value.
+    /// Routes: their ids have one reference; each has a reference to the id of its value.
     Routes { routes: CountedCells<RouteCell<T>>, values: NextHops<Arc<T>> },
 }
 

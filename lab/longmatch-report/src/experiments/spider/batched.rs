@@ -1,4 +1,4 @@
-//! Section III-C of the Spider paper: updates in batches, each of which compiles the table again.
+//! Section III-C of the Spider paper: updates in batches; each batch compiles the table again.
 
 use std::time::Instant;
 

@@ -164,7 +164,7 @@ impl Xdp {
         self.attachments.drain(..).filter_map(Attachment::release).collect()
     }
 
-    /// Replaces the addresses of this machine, whose packets stay with the kernel.
+    /// Replaces the addresses of this machine: their packets stay with the kernel.
     ///
     /// The broadcast addresses of links may be among them. There is room for 65,536 addresses.
     ///

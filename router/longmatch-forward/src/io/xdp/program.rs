@@ -569,7 +569,7 @@ mod tests {
         for (frame, kernel) in frames() {
             assert_eq!(kept(&programs, &frame), [kernel; 2], "{frame:02x?}");
         }
-        // ICMP, UDP, ICMPv6; SCTP and a fragment of IPv6, whose checksums may be partial.
+        // ICMP, UDP, ICMPv6; SCTP and a fragment of IPv6: their checksums may be partial.
         for (protocol, kernel) in [(1, false), (17, false), (58, false), (132, true), (44, true)] {
             for (frame, place) in transit.iter().zip([23, 20]) {
                 let frame = with(frame.clone(), place, protocol);
