@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::report::Verdict;
+use crate::steps::Verdict;
 
 /// A crate whose imports are checked.
 pub struct Crate {

@@ -5,15 +5,15 @@
 
 mod api;
 mod asm;
-mod beside;
+mod background;
 mod columnar;
 mod cpu;
 mod data;
+mod data_dir;
 mod dist;
 mod docs;
 mod dpdk;
 mod foreign;
-mod large;
 mod layers;
 mod lint;
 mod mutants;
@@ -23,8 +23,8 @@ mod peers;
 mod pipes;
 mod prove;
 mod python;
-mod report;
 mod sanitize;
+mod steps;
 mod targets;
 mod test;
 mod workspace;

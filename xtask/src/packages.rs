@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::report::{Report, Verdict};
+use crate::steps::{Steps, Verdict};
 use crate::workspace::{cargo, root};
 
 /// The published crates; a crate comes after those that it depends on.
@@ -10,22 +10,22 @@ const PUBLISHED: [&str; 2] = ["longmatch", "longmatch-feed"];
 /// The files that every package has.
 const FILES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
-/// Adds the steps to a report.
-pub fn steps(report: &mut Report) {
+/// Adds the steps.
+pub fn run_steps(steps: &mut Steps) {
     for package in PUBLISHED {
-        report.step(&format!("package {package}: licences and README"), || complete(package));
+        steps.step(&format!("package {package}: licences and README"), || complete(package));
     }
     let packages: String = PUBLISHED.iter().map(|it| format!(" --package {it}")).collect();
     let words = format!("package --quiet --no-verify --allow-dirty --offline{packages}");
-    report.command("packages", &mut cargo(&words));
+    steps.command("packages", &mut cargo(&words));
     for (tool, words) in [
         ("cargo-semver-checks", "semver-checks --package longmatch --all-features --baseline-rev"),
         ("cargo-public-api", "public-api --package longmatch --all-features diff"),
     ] {
         let name = format!("{tool} against the last release");
         match last_release(tool) {
-            Ok(tag) => report.command(&name, &mut cargo(&format!("{words} {tag}"))),
-            Err(why) => report.skip(&name, &why),
+            Ok(tag) => steps.command(&name, &mut cargo(&format!("{words} {tag}"))),
+            Err(why) => steps.skip(&name, &why),
         }
     }
 }

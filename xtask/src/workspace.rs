@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::report::Outcome;
+use crate::steps::CommandResult;
 
 /// Returns the repository's root.
 ///
@@ -30,7 +30,7 @@ pub fn cargo(words: &str) -> Command {
 ///
 /// # Errors
 /// If cargo cannot be started, or the command could not do its work.
-pub fn again_with(feature: &str, command: &str) -> Outcome {
+pub fn again_with(feature: &str, command: &str) -> CommandResult {
     let words = format!("run --quiet --package xtask --features {feature} -- {command}");
     let status =
         cargo(&words).status().map_err(|error| format!("cargo could not be started: {error}"))?;

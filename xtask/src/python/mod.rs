@@ -8,7 +8,7 @@ mod wheels;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::report::{Outcome, Report, Verdict};
+use crate::steps::{CommandResult, Steps, Verdict};
 use crate::workspace::{root, target};
 use environment::Environment;
 
@@ -16,22 +16,22 @@ pub use compare::{run as compare, spark};
 pub use wheels::run as wheels;
 
 /// Runs the tests of the Python package, and returns whether all passed.
-pub fn run() -> Outcome {
-    let mut report = Report::default();
-    steps(&mut report);
-    Ok(report.finish())
+pub fn run() -> CommandResult {
+    let mut steps = Steps::default();
+    run_steps(&mut steps);
+    Ok(steps.finish())
 }
 
-/// The tests of the Python package as steps of a report; skipped where Python or its packages are not to be had.
-fn steps(report: &mut Report) {
+/// The tests of the Python package as steps; skipped without Python or its packages.
+fn run_steps(steps: &mut Steps) {
     let requirements = package().join("requirements-test.txt");
     let environment = match Environment::prepare(&directory().join("venv"), &requirements) {
         Ok(environment) => environment,
-        Err(why) => return report.skip("Python package", &why),
+        Err(why) => return steps.skip("Python package", &why),
     };
     let built = directory().join("wheels");
     let mut is_installed = false;
-    report.step("Python package: the wheel", || {
+    steps.step("Python package: the wheel", || {
         match build(&environment, &built, Purpose::Tests)
             .and_then(|wheel| environment.install(&wheel))
         {
@@ -43,11 +43,11 @@ fn steps(report: &mut Report) {
         }
     });
     if !is_installed {
-        return report.give_up("Python package: pytest", "there is no wheel");
+        return steps.give_up("Python package: pytest", "there is no wheel");
     }
     let mut pytest = environment.python();
     pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=5"]);
-    report.command("Python package: pytest", pytest.current_dir(package()));
+    steps.command("Python package: pytest", pytest.current_dir(package()));
     let mut mypy = environment.python();
     mypy.args([
         "-m",
@@ -57,11 +57,11 @@ fn steps(report: &mut Report) {
         "../../target/python/mypy",
         "tests/typed.py",
     ]);
-    report.command("Python package: types", mypy.current_dir(package()));
+    steps.command("Python package: types", mypy.current_dir(package()));
     let mut stubtest = environment.python();
     stubtest.args(["-m", "mypy.stubtest", "longmatch", "--mypy-config-file"]);
     stubtest.arg(package().join("tests/mypy.ini"));
-    report.command("Python package: stubs", stubtest.current_dir(directory()));
+    steps.command("Python package: stubs", stubtest.current_dir(directory()));
 }
 
 /// What a wheel is built for.
