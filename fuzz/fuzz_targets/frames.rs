@@ -26,7 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&length, rest)) = bytes.split_first() else { return };
     let mut frames: Vec<_> =
         rest.chunks(usize::from(length).max(8) * 4).map(<[u8]>::to_vec).collect();
-    // Frames of which only the checksum is wrong would nearly all be dropped.
+    // Nearly all frames would be dropped for a wrong checksum alone.
     for frame in &mut frames {
         if frame.len() >= 34 && length % 2 == 0 {
             reference::set_checksum(&mut frame[14..]);

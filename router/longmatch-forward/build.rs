@@ -48,7 +48,7 @@ mod dpdk {
         Ok(())
     }
 
-    /// The output of `pkg-config` for libdpdk, of which version 22.11 is the first that serves.
+    /// The output of `pkg-config` for libdpdk; 22.11 is the oldest supported version.
     fn pkg_config(arguments: &[&str]) -> Result<String, String> {
         let program = env::var("PKG_CONFIG").unwrap_or_else(|_| "pkg-config".into());
         let install = "install DPDK 22.11 or later and pkg-config (on Debian and Ubuntu: apt-get \

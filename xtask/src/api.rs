@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::report::{Outcome, Report, Verdict};
+use crate::steps::{CommandResult, Steps, Verdict};
 use crate::workspace::{FEATURES, cargo, root, target};
 
 /// What to do with the list.
@@ -27,10 +27,10 @@ const GOLDEN: &str = "testdata/api/longmatch.txt";
 ///
 /// # Errors
 /// If the documentation cannot be built or read, or the file not be written.
-pub fn run(mode: Mode) -> Outcome {
-    let mut report = Report::default();
-    report.command("documentation", &mut cargo(&format!("doc {FEATURES} --no-deps")));
-    if mode == Mode::Bless && !report.has_failed() {
+pub fn run(mode: Mode) -> CommandResult {
+    let mut steps = Steps::default();
+    steps.command("documentation", &mut cargo(&format!("doc {FEATURES} --no-deps")));
+    if mode == Mode::Bless && !steps.has_failed() {
         let items = items(&pages())?;
         let file = root().join(GOLDEN);
         fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
@@ -38,14 +38,14 @@ pub fn run(mode: Mode) -> Outcome {
         println!("{} items are listed in {GOLDEN}", count(&items));
         return Ok(true);
     }
-    steps(&mut report);
-    Ok(report.finish())
+    run_steps(&mut steps);
+    Ok(steps.finish())
 }
 
-/// Runs both checks as steps of a report, on documentation that is built.
-pub fn steps(report: &mut Report) {
-    report.step("public items", || or_failed(compare()));
-    report.step("examples of public items", || or_failed(examples()));
+/// Runs both checks as steps, on documentation that is built.
+pub fn run_steps(steps: &mut Steps) {
+    steps.step("public items", || or_failed(compare()));
+    steps.step("examples of public items", || or_failed(examples()));
 }
 
 fn or_failed(result: Result<Verdict, Box<dyn Error>>) -> Verdict {

@@ -19,7 +19,7 @@ mod fetch;
 #[cfg(any(test, feature = "data"))]
 mod rules;
 
-use crate::report::Outcome;
+use crate::steps::CommandResult;
 
 /// Use of the rebuilt tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub enum Tables<'a> {
 
 /// Rebuilds tables; returns whether data/PROVENANCE.md records them.
 #[cfg(feature = "data")]
-pub fn run(tables: Tables<'_>, mode: Mode) -> Outcome {
+pub fn run(tables: Tables<'_>, mode: Mode) -> CommandResult {
     match tables {
         Tables::Routes => build::run(mode),
         Tables::Default(version) => default_table::run(version, mode),
@@ -50,7 +50,7 @@ pub fn run(tables: Tables<'_>, mode: Mode) -> Outcome {
 
 /// Runs this command again with the feature that it needs.
 #[cfg(not(feature = "data"))]
-pub fn run(tables: Tables<'_>, mode: Mode) -> Outcome {
+pub fn run(tables: Tables<'_>, mode: Mode) -> CommandResult {
     let tables = match tables {
         Tables::Routes => String::new(),
         Tables::Default(version) => format!(" default-table {}", version.unwrap_or_default()),

@@ -3,7 +3,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::report::Report;
+use crate::steps::Steps;
 use crate::workspace::{FEATURES, cargo, cargo_test};
 
 const COLUMNAR: &str = "--features longmatch-cli/columnar";
@@ -12,24 +12,24 @@ const NO_DPDK: &str =
     "DPDK's library is not installed (Debian: `apt-get install dpdk-dev pkg-config`)";
 
 /// Checks the code of all features at once: with those of the other checks, whose library they share.
-pub fn lint(report: &mut Report) {
+pub fn lint(steps: &mut Steps) {
     let dpdk = if has_dpdk() { DPDK } else { "" };
     let words = format!("clippy {FEATURES} {COLUMNAR} {dpdk} --all-targets -- -D warnings");
-    report.command("clippy, columnar and DPDK", &mut cargo(&words));
+    steps.command("clippy, columnar and DPDK", &mut cargo(&words));
     if dpdk.is_empty() {
-        report.skip("clippy, DPDK", NO_DPDK);
+        steps.skip("clippy, DPDK", NO_DPDK);
     }
 }
 
 /// Runs the tests of the features.
-pub fn test(report: &mut Report) {
-    report.command("tests, columnar", &mut cargo_test(&format!("{COLUMNAR} --test columnar")));
+pub fn test(steps: &mut Steps) {
+    steps.command("tests, columnar", &mut cargo_test(&format!("{COLUMNAR} --test columnar")));
     match has_dpdk() {
         true => {
             let words = format!("test --package longmatch-forward {DPDK} --lib --test dpdk");
-            report.command("tests, DPDK", &mut cargo(&words));
+            steps.command("tests, DPDK", &mut cargo(&words));
         }
-        false => report.skip("tests, DPDK", NO_DPDK),
+        false => steps.skip("tests, DPDK", NO_DPDK),
     }
 }
 

@@ -8,7 +8,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::report::{Outcome, Report};
+use crate::steps::{CommandResult, Steps};
 use crate::workspace::cargo;
 
 /// An architecture other than this machine's.
@@ -88,20 +88,20 @@ const SLOW: [&str; 12] = [
 ];
 
 /// Runs all steps and returns whether none failed.
-pub fn run(form: Form) -> Outcome {
-    let mut report = Report::default();
-    steps(&mut report, form);
-    Ok(report.finish())
+pub fn run(form: Form) -> CommandResult {
+    let mut steps = Steps::default();
+    run_steps(&mut steps, form);
+    Ok(steps.finish())
 }
 
 /// Runs a step for each target.
-pub fn steps(report: &mut Report, form: Form) {
+pub fn run_steps(steps: &mut Steps, form: Form) {
     for target in &TARGETS {
         let name = format!("tests of the library on {} ({})", target.triple, target.about);
         let missing = target.missing(runs);
         match missing.is_empty() {
-            true => report.command(&name, &mut target.test(form)),
-            false => report.skip(&name, &missing.join("; ")),
+            true => steps.command(&name, &mut target.test(form)),
+            false => steps.skip(&name, &missing.join("; ")),
         }
     }
 }

@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::report::Verdict;
+use crate::steps::Verdict;
 use crate::workspace::rust_files;
 
 /// A crate whose imports are checked.

@@ -8,20 +8,20 @@ use crate::api;
 use crate::features;
 use crate::layers;
 use crate::packages;
-use crate::report::{Outcome, Report, Verdict};
+use crate::steps::{CommandResult, Steps, Verdict};
 use crate::workspace::{FEATURES, cargo, root, rust_files};
 
 /// Maximum length of a file: a longer one cannot be read in one sitting. Clippy limits functions (`clippy.toml`).
 const MAX_LINES: usize = 600;
 
 /// Runs every check and returns whether all passed.
-pub fn run() -> Outcome {
-    let mut report = Report::default();
-    report.command("formatting", &mut cargo("fmt --all --check"));
+pub fn run() -> CommandResult {
+    let mut steps = Steps::default();
+    steps.command("formatting", &mut cargo("fmt --all --check"));
     // Not members of the workspace.
     for package in ["lab/peers/rust", "lab/peers/maps", "fuzz"] {
         let words = format!("fmt --manifest-path {package}/Cargo.toml --check");
-        report.command(&format!("formatting, {package}"), &mut cargo(&words));
+        steps.command(&format!("formatting, {package}"), &mut cargo(&words));
     }
     let bare = "--package longmatch --no-default-features";
     for (name, words) in [
@@ -29,43 +29,43 @@ pub fn run() -> Outcome {
         ("clippy, longmatch without default features", bare),
     ] {
         let words = format!("clippy {words} --all-targets -- -D warnings");
-        report.command(name, &mut cargo(&words));
+        steps.command(name, &mut cargo(&words));
     }
-    each_engine_alone(&mut report);
-    features::lint(&mut report);
+    each_engine_alone(&mut steps);
+    features::lint(&mut steps);
     // What the documentation of a crate that depends on it has.
     let words = "doc --package longmatch --no-deps";
-    report.command(
+    steps.command(
         "documentation, default features",
         cargo(words).env("RUSTDOCFLAGS", "-D warnings"),
     );
     let words = format!("doc {FEATURES} --no-deps");
-    report.command("documentation", cargo(&words).env("RUSTDOCFLAGS", "-D warnings"));
-    match report.passed() {
-        true => api::steps(&mut report),
-        false => report.give_up("public items", "the documentation, which lists them, fails"),
+    steps.command("documentation", cargo(&words).env("RUSTDOCFLAGS", "-D warnings"));
+    match steps.passed() {
+        true => api::run_steps(&mut steps),
+        false => steps.give_up("public items", "the documentation, which lists them, fails"),
     }
-    packages::steps(&mut report);
+    packages::steps(&mut steps);
     for (name, check) in [
         ("imports point down", layers::check as fn(&Path) -> io::Result<Verdict>),
         ("file lengths", lengths),
     ] {
-        report.step(name, || {
+        steps.step(name, || {
             check(&root()).unwrap_or_else(|error| Verdict::Failed(error.to_string()))
         });
     }
-    Ok(report.finish())
+    Ok(steps.finish())
 }
 
 /// Checks the library without an engine, with its default features, and with each engine alone.
 ///
 /// Only the library: its tests have every engine.
-fn each_engine_alone(report: &mut Report) {
+fn each_engine_alone(steps: &mut Steps) {
     let manifest = root().join("core/longmatch/Cargo.toml");
     let engines = match fs::read_to_string(manifest).map(|text| engine_features(&text)) {
         Ok(engines) if !engines.is_empty() => engines,
-        Ok(_) => return report.give_up("clippy, each engine", "no feature `all-engines` is found"),
-        Err(error) => return report.give_up("clippy, each engine", &error.to_string()),
+        Ok(_) => return steps.give_up("clippy, each engine", "no feature `all-engines` is found"),
+        Err(error) => return steps.give_up("clippy, each engine", &error.to_string()),
     };
     let alone = engines.iter().map(|engine| format!("--no-default-features --features {engine}"));
     let others = ["--no-default-features", ""].map(String::from);
@@ -73,7 +73,7 @@ fn each_engine_alone(report: &mut Report) {
         let name =
             format!("clippy, library {}", if features.is_empty() { "alone" } else { &features });
         let words = format!("clippy --package longmatch --lib {features} -- -D warnings");
-        report.command(&name, &mut cargo(&words));
+        steps.command(&name, &mut cargo(&words));
     }
 }
 

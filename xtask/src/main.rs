@@ -5,14 +5,14 @@
 
 mod api;
 mod asm;
-mod beside;
+mod background;
 mod cpu;
 mod data;
+mod data_dir;
 mod dist;
 mod docs;
 mod features;
 mod foreign;
-mod large;
 mod layers;
 mod lint;
 mod mutants;
@@ -22,8 +22,8 @@ mod peers;
 mod pipes;
 mod prove;
 mod python;
-mod report;
 mod sanitize;
+mod steps;
 mod targets;
 mod test;
 mod workspace;

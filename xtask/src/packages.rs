@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::report::{Report, Verdict};
+use crate::steps::{Steps, Verdict};
 use crate::workspace::{cargo, root};
 
 /// The published crates; a crate comes after those that it depends on.
@@ -15,19 +15,19 @@ const PUBLISHED: [&str; 2] = ["longmatch", "longmatch-feed"];
 const FILES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
 /// Adds the steps to a report.
-pub fn steps(report: &mut Report) {
-    report.step("core depends on nothing of lab and router", core_alone);
+pub fn steps(steps: &mut Steps) {
+    steps.step("core depends on nothing of lab and router", core_alone);
     for package in PUBLISHED {
-        report.step(&format!("package {package}: licences and README"), || complete(package));
+        steps.step(&format!("package {package}: licences and README"), || complete(package));
     }
     let packages: String = PUBLISHED.iter().map(|it| format!(" --package {it}")).collect();
     let words = format!("package --quiet --no-verify --allow-dirty --offline{packages}");
-    report.command("packages", &mut cargo(&words));
+    steps.command("packages", &mut cargo(&words));
     let name = "licences, sources and versions of other crates";
     match runs("cargo-deny") {
         // The step does not check advisories, which need a network: see RELEASING.md.
-        Ok(()) => report.command(name, &mut cargo("deny --offline check bans licenses sources")),
-        Err(why) => report.skip(name, &why),
+        Ok(()) => steps.command(name, &mut cargo("deny --offline check bans licenses sources")),
+        Err(why) => steps.skip(name, &why),
     }
     for (tool, words) in [
         ("cargo-semver-checks", "semver-checks --package longmatch --all-features --baseline-rev"),
@@ -35,8 +35,8 @@ pub fn steps(report: &mut Report) {
     ] {
         let name = format!("{tool} against the last release");
         match last_release(tool) {
-            Ok(tag) => report.command(&name, &mut cargo(&format!("{words} {tag}"))),
-            Err(why) => report.skip(&name, &why),
+            Ok(tag) => steps.command(&name, &mut cargo(&format!("{words} {tag}"))),
+            Err(why) => steps.skip(&name, &why),
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::Command;
 
-use crate::large;
+use crate::data_dir;
 use crate::python::environment::{Environment, output, run as succeed};
-use crate::report::Outcome;
+use crate::steps::CommandResult;
 use crate::workspace::{cargo, longmatch_of_release, root, target};
 
 /// The records of the comparison.
@@ -15,7 +15,7 @@ const RECORDS: &str = "docs/results/published/pipes.ndjson";
 ///
 /// # Errors
 /// If the environment of Python cannot be made, the command cannot be built, or a measurement fails.
-pub fn run(words: &[&str]) -> Outcome {
+pub fn run(words: &[&str]) -> CommandResult {
     let compare = root().join("core/longmatch-cli/compare");
     let environment =
         Environment::prepare(&target().join("python/pipes"), &compare.join("requirements.txt"))?;
@@ -25,7 +25,7 @@ pub fn run(words: &[&str]) -> Outcome {
     python.arg(compare.join("compare.py")).args(["--columnar", "--commit"]);
     python.arg(String::from_utf8(commit.stdout)?.trim());
     python.arg("--longmatch").arg(longmatch_of_release());
-    if let Some(dir) = large::dir()? {
+    if let Some(dir) = data_dir::dir()? {
         python.arg("--data").arg(dir);
     }
     fs::write(root().join(RECORDS), output(python.args(words))?)?;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::cpu;
+use crate::data_dir::{self, file};
 use crate::foreign;
-use crate::large::{self, file};
-use crate::report::{Outcome, Report};
+use crate::steps::{CommandResult, Steps};
 use crate::workspace::{cargo, lab, target};
 
 /// The tables. Each adds a property that the others lack: size, many next hops, long prefixes, a default route, IPv6.
@@ -59,7 +59,7 @@ const VARIANTS: &str = "folio:codes=32,folio:codes=24:flat=yes,folio:s=14:lists=
                         folio:lists=none:entries=0:ahead=yes,folio:s=20:lists=4:entries=4,\
                         folio:codes=8:leaves=lines,folio:codes=book,folio:codes=16:steps=1,\
                         folio:codes=list:steps=2:leaves=codes,folio:steps=3:leaves=lines";
-/// A variant for `TABLES` only: it refuses a million IPv6 subscribers, whose entries are more than it can number.
+/// A variant for `TABLES` only: it refuses a million IPv6 subscribers, because it cannot number their entries.
 const OF_BGP: &str = "folio:codes=book:leaves=minis";
 
 /// The program of the data directory that makes tables of other kinds. All engines are verified on those of `SHAPED`, and
@@ -87,83 +87,83 @@ const SYNTHETIC: [&str; 2] = ["syn1", "syn2"];
 ///
 /// # Errors
 /// If the named data directory does not exist, or has none of the tables.
-pub fn run() -> Outcome {
+pub fn run() -> CommandResult {
     let dir = data_dir()?;
     cpu::print_levels();
-    let mut report = Report::default();
-    report.command("live tables and small tables, full form", &mut cargo(IGNORED));
-    report.command("damaged files with prefix data, full form", &mut cargo(DAMAGE));
-    report.command("tests without default features", &mut cargo(WITHOUT_STD));
+    let mut steps = Steps::default();
+    steps.command("live tables and small tables, full form", &mut cargo(IGNORED));
+    steps.command("damaged files with prefix data, full form", &mut cargo(DAMAGE));
+    steps.command("tests without default features", &mut cargo(WITHOUT_STD));
     for arguments in STREAMS {
-        report.command(arguments, cargo(arguments).env("LONGMATCH_PROVE", "1"));
+        steps.command(arguments, cargo(arguments).env("LONGMATCH_PROVE", "1"));
     }
     let mut network = cargo(NETWORK);
-    network.env("LONGMATCH_PROVE", "1").envs(dir.iter().map(|dir| (large::VARIABLE, dir)));
-    report.command("forwarder in network namespaces, full form", &mut network);
+    network.env("LONGMATCH_PROVE", "1").envs(dir.iter().map(|dir| (data_dir::VARIABLE, dir)));
+    steps.command("forwarder in network namespaces, full form", &mut network);
     let kernel =
         "test --release --package longmatch-forward --test kernel -- --ignored --nocapture";
-    report.command("the forwarder follows its kernel, full form", &mut cargo(kernel));
-    foreign::steps(&mut report, foreign::Form::Full);
+    steps.command("the forwarder follows its kernel, full form", &mut cargo(kernel));
+    foreign::run_steps(&mut steps, foreign::Form::Full);
     let name = "all engines agree on both embedded tables, on every address";
-    report.command(name, &mut lab("verify"));
+    steps.command(name, &mut lab("verify"));
     match dir {
-        Some(dir) => with_data(&mut report, &dir),
+        Some(dir) => with_data(&mut steps, &dir),
         None => {
-            report.skip("large tables", "no data directory (environment variable LONGMATCH_DATA)")
+            steps.skip("large tables", "no data directory (environment variable LONGMATCH_DATA)")
         }
     }
-    Ok(report.finish())
+    Ok(steps.finish())
 }
 
 /// The steps that need the data directory.
-fn with_data(report: &mut Report, dir: &Path) {
+fn with_data(steps: &mut Steps, dir: &Path) {
     for [table, updates, every, engines] in DAYS {
         let name = format!("engines that are patched follow {updates} over {table}");
         let (routes, updates) = (file(dir, table), file(dir, updates));
         if let Some(absent) = [&routes, &updates].into_iter().find(|path| !path.is_file()) {
-            report.skip(&name, &format!("absent: {}", absent.display()));
+            steps.skip(&name, &format!("absent: {}", absent.display()));
             continue;
         }
         let mut replay = lab("replay --full --readers 1 --engine");
         replay.args([engines, "--verify-every", every, "--routes"]).arg(&routes);
-        report.command(&name, replay.arg("--updates").arg(&updates));
+        steps.command(&name, replay.arg("--updates").arg(&updates));
     }
     let all = format!("all,{VARIANTS}");
     for table in TABLES {
-        verify(report, &format!("{all},{OF_BGP}"), table, &file(dir, table));
+        verify(steps, &format!("{all},{OF_BGP}"), table, &file(dir, table));
     }
-    shapes(report, &all, &dir.join(SHAPES));
+    shapes(steps, &all, &dir.join(SHAPES));
     let first = file(dir, TABLES[0]);
     for split in SYNTHETIC.iter().filter(|_| first.is_file()) {
         let name = format!("all engines agree on {split} of {}", TABLES[0]);
         let mut verify = lab("verify --engine all --routes");
-        report.command(&name, verify.arg(&first).args(["--split", split]));
+        steps.command(&name, verify.arg(&first).args(["--split", split]));
     }
 }
 
 /// Verifies engines on a table.
-fn verify(report: &mut Report, engines: &str, table: &str, routes: &Path) {
+fn verify(steps: &mut Steps, engines: &str, table: &str, routes: &Path) {
     let name = format!("engines agree on {table}");
     if !routes.is_file() {
-        report.skip(&name, &format!("absent: {}", routes.display()));
+        steps.skip(&name, &format!("absent: {}", routes.display()));
         return;
     }
     let mut verify = lab("verify --engine");
-    report.command(&name, verify.args([engines, "--routes"]).arg(routes));
+    steps.command(&name, verify.args([engines, "--routes"]).arg(routes));
 }
 
 /// Makes the tables of other kinds, and verifies the engines on them.
-fn shapes(report: &mut Report, all: &str, program: &Path) {
+fn shapes(steps: &mut Steps, all: &str, program: &Path) {
     let name = "tables of other kinds";
     if !program.is_file() {
-        report.skip(name, &format!("absent: {}", program.display()));
+        steps.skip(name, &format!("absent: {}", program.display()));
         return;
     }
     let made = target().join("shapes");
-    report.command(name, Command::new("python3").arg(program).arg(&made));
+    steps.command(name, Command::new("python3").arg(program).arg(&made));
     let shaped = SHAPED.map(|table| (table, all));
     for (table, engines) in shaped.into_iter().chain(GROWN.map(|table| (table, "folio"))) {
-        verify(report, engines, table, &made.join(format!("{table}.txt")));
+        verify(steps, engines, table, &made.join(format!("{table}.txt")));
     }
 }
 
@@ -172,7 +172,7 @@ fn shapes(report: &mut Report, all: &str, program: &Path) {
 /// # Errors
 /// If the directory does not exist, or has none of the tables.
 fn data_dir() -> Result<Option<PathBuf>, String> {
-    let Some(dir) = large::dir()? else { return Ok(None) };
+    let Some(dir) = data_dir::dir()? else { return Ok(None) };
     if TABLES.iter().any(|table| file(&dir, table).is_file()) {
         return Ok(Some(dir));
     }

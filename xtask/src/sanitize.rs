@@ -8,7 +8,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::report::{Outcome, Report, Verdict};
+use crate::steps::{CommandResult, Steps, Verdict};
 use crate::workspace::root;
 
 /// Tests of the library that Miri runs in a minute: Miri is about a thousand times slower than a CPU.
@@ -25,23 +25,23 @@ const FOR_MIRI: [&str; 9] = [
 ];
 
 /// Runs both and returns whether they passed.
-pub fn run() -> Outcome {
-    let mut report = Report::default();
-    steps(&mut report);
-    Ok(report.finish())
+pub fn run() -> CommandResult {
+    let mut steps = Steps::default();
+    run_steps(&mut steps);
+    Ok(steps.finish())
 }
 
-/// Runs both as steps of a report; skipped, with the reason, if the toolchain is not installed.
-pub fn steps(report: &mut Report) {
+/// Runs both as steps; skipped, with the reason, if the toolchain is not installed.
+pub fn run_steps(steps: &mut Steps) {
     let thread = "live tables race under ThreadSanitizer";
     match available("rust-src").and_then(|()| for_this_machine()) {
-        Ok(()) => report.step(thread, || verdict(race())),
-        Err(why) => report.skip(thread, &why),
+        Ok(()) => steps.step(thread, || verdict(race())),
+        Err(why) => steps.skip(thread, &why),
     }
     let miri = "live tables in Miri";
     match available("rust-src").and_then(|()| available("miri")) {
-        Ok(()) => report.command(miri, &mut interpret()),
-        Err(why) => report.skip(miri, &why),
+        Ok(()) => steps.command(miri, &mut interpret()),
+        Err(why) => steps.skip(miri, &why),
     }
 }
 

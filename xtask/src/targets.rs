@@ -7,13 +7,13 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::report::{Report, Verdict};
+use crate::steps::{Steps, Verdict};
 use crate::workspace::{cargo, root, target};
 
 /// A target for which the library is checked: no code is generated.
 struct Target {
     triple: &'static str,
-    /// What it stands for.
+    /// The kind of system that it represents.
     about: &'static str,
     /// The features of the library, as arguments of cargo.
     features: &'static str,
@@ -35,37 +35,37 @@ const TARGETS: [Target; 5] = [
 
 const WASM: &str = "wasm32-unknown-unknown";
 
-/// Adds the steps to a report; skipped, with advice, where a toolchain or a target is not installed.
-pub fn steps(report: &mut Report) {
-    least_compiler(report);
+/// Adds the steps; skipped, with advice, if a toolchain or a target is not installed.
+pub fn run_steps(steps: &mut Steps) {
+    least_compiler(steps);
     let check = "check --package longmatch --lib";
     // A target with std does not reveal a dependency that needs it.
     let bare = format!("{check} --no-default-features --features all-engines");
-    report.command("library without std, this machine", &mut cargo(&bare));
+    steps.command("library without std, this machine", &mut cargo(&bare));
     let installed = installed("target");
     for Target { triple, about, features } in &TARGETS {
         let name = format!("library for {triple} ({about})");
         match has(&installed, triple) {
             Ok(()) => {
                 let words = format!("{check} {features} --target {triple}");
-                report.command(&name, cargo(&words).env("RUSTFLAGS", "-D warnings"));
+                steps.command(&name, cargo(&words).env("RUSTFLAGS", "-D warnings"));
             }
-            Err(why) => report.skip(&name, &format!("{why} (`rustup target add {triple}`)")),
+            Err(why) => steps.skip(&name, &format!("{why} (`rustup target add {triple}`)")),
         }
     }
 }
 
 /// Checks the libraries with the compiler that `rust-version` names.
-fn least_compiler(report: &mut Report) {
+fn least_compiler(steps: &mut Steps) {
     let name = "libraries with the least compiler";
     let manifest = fs::read_to_string(root().join("Cargo.toml"));
     let Some(version) = manifest.ok().and_then(|text| rust_version(&text)) else {
-        return report.give_up(name, "Cargo.toml has no line `rust-version = \"MAJOR.MINOR\"`");
+        return steps.give_up(name, "Cargo.toml has no line `rust-version = \"MAJOR.MINOR\"`");
     };
     let toolchain = format!("{version}.0");
     if let Err(why) = has(&installed("toolchain"), &toolchain) {
         let advice = format!("`rustup toolchain install {toolchain} --profile minimal`");
-        return report.skip(name, &format!("{why} ({advice})"));
+        return steps.skip(name, &format!("{why} ({advice})"));
     }
     for features in
         ["--package longmatch", "--package longmatch --package longmatch-feed --all-features"]
@@ -75,21 +75,21 @@ fn least_compiler(report: &mut Report) {
         // These variables are of the toolchain that runs this program.
         command.env_remove("CARGO").env_remove("RUSTC").env_remove("RUSTDOC");
         command.current_dir(root()).stdin(Stdio::null());
-        report.command(&format!("{name}, {toolchain}: {features}"), &mut command);
+        steps.command(&format!("{name}, {toolchain}: {features}"), &mut command);
     }
 }
 
 /// Runs lookups in WebAssembly.
-pub fn web_assembly(report: &mut Report) {
+pub fn web_assembly(steps: &mut Steps) {
     let name = "lookups in WebAssembly, in Node.js";
     if let Err(why) = has(&installed("target"), WASM) {
-        return report.skip(name, &format!("{why} (`rustup target add {WASM}`)"));
+        return steps.skip(name, &format!("{why} (`rustup target add {WASM}`)"));
     }
     let node = Command::new("node").arg("--version").stdout(Stdio::null()).status();
     if !node.is_ok_and(|status| status.success()) {
-        return report.skip(name, "no `node` (Debian: `apt-get install nodejs`)");
+        return steps.skip(name, "no `node` (Debian: `apt-get install nodejs`)");
     }
-    report.step(name, || {
+    steps.step(name, || {
         let build = cargo(&format!("build --package xtask-wasm --target {WASM}")).status();
         if !build.is_ok_and(|status| status.success()) {
             return Verdict::Failed("xtask/wasm does not build".into());

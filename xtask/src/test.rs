@@ -5,12 +5,12 @@
 //! Compiling the library's kernels takes longer than running all tests, so all steps share one build where possible:
 //! that of the tests. The steps that need another build run beside these.
 
-use crate::beside::Beside;
+use crate::background::Background;
 use crate::cpu;
 use crate::features;
 use crate::page;
 use crate::peers;
-use crate::report::{Outcome, Report};
+use crate::steps::{CommandResult, Steps};
 use crate::targets;
 use crate::workspace::{cargo, cargo_test, lab_of_tests, root};
 
@@ -20,7 +20,7 @@ const VERIFY: &str = "verify --quick";
 
 /// The commands that run beside the other steps, but for `--quick`. Three have builds of their own; those of the Python package
 /// share the directory of the tests' build, for which cargo makes them wait.
-const BESIDE: [&str; 5] = ["asm", "sanitize", "foreign --quick", "python", "python spark"];
+const BACKGROUND: [&str; 5] = ["asm", "sanitize", "foreign --quick", "python", "python spark"];
 
 /// Which tests are run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,45 +32,45 @@ pub enum Form {
 }
 
 /// Runs the tests and returns whether all passed.
-pub fn run(form: Form) -> Outcome {
+pub fn run(form: Form) -> CommandResult {
     cpu::print_levels();
-    let mut report = Report::default();
-    let beside = (form == Form::Full).then(|| Beside::start(&BESIDE));
-    report.command("build of the tests", &mut cargo_test("--no-run"));
-    match report.passed() {
+    let mut steps = Steps::default();
+    let background = (form == Form::Full).then(|| Background::start(&BACKGROUND));
+    steps.command("build of the tests", &mut cargo_test("--no-run"));
+    match steps.passed() {
         // Without `--no-fail-fast` the first test program that fails would hide the others.
-        true => report.command("tests, workspace", &mut cargo_test("--no-fail-fast")),
-        false => report.give_up("tests, workspace", "the tests do not build"),
+        true => steps.command("tests, workspace", &mut cargo_test("--no-fail-fast")),
+        false => steps.give_up("tests, workspace", "the tests do not build"),
     }
-    with_command(&mut report);
-    peers::steps(&mut report, &[]);
-    targets::steps(&mut report);
-    if let Some(beside) = beside {
-        features::test(&mut report);
-        targets::web_assembly(&mut report);
-        beside.finish(&mut report);
+    with_command(&mut steps);
+    peers::run_steps(&mut steps, &[]);
+    targets::run_steps(&mut steps);
+    if let Some(background) = background {
+        features::test(&mut steps);
+        targets::web_assembly(&mut steps);
+        background.finish(&mut steps);
     } else {
         println!(
             "\nNot run: {}, features, WebAssembly (`cargo xtask test` runs all)",
-            BESIDE.join(", ")
+            BACKGROUND.join(", ")
         );
     }
     // Repeated, because the first lines have scrolled away.
     println!();
     cpu::print_levels();
-    Ok(report.finish())
+    Ok(steps.finish())
 }
 
 /// Runs the steps that need the command line tool as the tests have built it.
-fn with_command(report: &mut Report) {
+fn with_command(steps: &mut Steps) {
     let name = "all engines agree on both embedded tables";
-    page::build(report);
-    if report.passed() {
-        report.command(name, &mut lab_of_tests(VERIFY));
-        page::embedded(report);
+    page::build(steps);
+    if steps.passed() {
+        steps.command(name, &mut lab_of_tests(VERIFY));
+        page::embedded(steps);
     } else {
         for step in [name, page::REPORT] {
-            report.give_up(step, "the command does not build");
+            steps.give_up(step, "the command does not build");
         }
     }
 }
@@ -79,7 +79,7 @@ fn with_command(report: &mut Report) {
 ///
 /// # Errors
 /// If there is no engine of this name.
-pub fn run_engine(engine: &str) -> Outcome {
+pub fn run_engine(engine: &str) -> CommandResult {
     let dir = root().join("core/longmatch/src/engine");
     if !dir.join(engine).is_dir() && !dir.join(format!("{engine}.rs")).is_file() {
         return Err(format!(
@@ -88,12 +88,12 @@ pub fn run_engine(engine: &str) -> Outcome {
         .into());
     }
     cpu::print_levels();
-    let mut report = Report::default();
+    let mut steps = Steps::default();
     let own = format!("--package longmatch --lib -- engine::{engine}::");
-    report.command(&format!("{engine}'s own tests"), &mut cargo(&format!("test {own}")));
+    steps.command(&format!("{engine}'s own tests"), &mut cargo(&format!("test {own}")));
     let suite =
         "test --package longmatch --test suite --test keys --test small_universe --test guard";
     let mut suite = cargo(suite);
-    report.command(&format!("the suite, for {engine}"), suite.env("LONGMATCH_ENGINE", engine));
-    Ok(report.finish())
+    steps.command(&format!("the suite, for {engine}"), suite.env("LONGMATCH_ENGINE", engine));
+    Ok(steps.finish())
 }

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::report::Outcome;
+use crate::steps::CommandResult;
 
 /// Returns the repository's root.
 ///
@@ -28,11 +28,11 @@ pub fn cargo(words: &str) -> Command {
     command
 }
 
-/// Runs this program again with a feature of its own, and returns whether all steps of the command passed.
+/// Runs this program again with its own feature, and returns whether all steps of the command passed.
 ///
 /// # Errors
 /// If cargo cannot be started, or the command could not do its work.
-pub fn again_with(feature: &str, command: &str) -> Outcome {
+pub fn again_with(feature: &str, command: &str) -> CommandResult {
     let words = format!("run --quiet --package xtask --features {feature} -- {command}");
     let status =
         cargo(&words).status().map_err(|error| format!("cargo could not be started: {error}"))?;

@@ -17,7 +17,7 @@ use crate::error::Problem;
 use crate::options::Limits;
 
 /// Memory limit of an xz decoder in KiB: twice the dictionary of `xz -9`. The decoder reserves its
-/// dictionary, whose size the file names, before it reads the data.
+/// dictionary of the size that the file states, before it reads the data.
 const XZ_MEMORY: u32 = 128 << 10;
 
 /// The decompressor of a codec, which reads all parts of the source.

@@ -333,7 +333,7 @@ impl FeedError {
         Self::at(Place::Byte(offset), problem)
     }
 
-    /// The error of an input with damage of which nothing else was read.
+    /// The error of a damaged input without anything readable.
     pub(crate) fn nothing_read(damaged: u64, first: Self) -> Self {
         let input = first.input.clone();
         Self { input, ..Self::whole(Problem::NothingRead { damaged, first: Box::new(first) }) }
@@ -341,7 +341,7 @@ impl FeedError {
 
     /// The same error with the name of the input.
     pub(crate) fn named(mut self, name: Option<&str>) -> Self {
-        // A joined file has a name of its own.
+        // A joined file has its own name.
         self.input = self.input.or_else(|| name.map(str::to_owned));
         self
     }

@@ -3,7 +3,7 @@
 //! This crate reads the prefixes of an input of any [format](crate#formats): as routes into a [`longmatch::Table`],
 //! with columns into [`PrefixData`](longmatch::table::PrefixData), or as a set of addresses. It also reads destinations
 //! from packet captures and lists of addresses. Inputs may be plain or compressed with gzip, bzip2, zstd or xz;
-//! of a zip or tar archive one member is read.
+//! one member of a zip or tar archive is read.
 //!
 //! ```
 //! use longmatch::Table;
@@ -23,37 +23,38 @@
 //! - [`load_data_path`], [`load_data_reader`] and [`load_data_bytes`] read prefixes with named columns;
 //!   [`DataLoader`] merges inputs.
 //! - [`read_list_path`] and [`read_list`] read the set of addresses.
-//! - [`destinations`] and [`destinations_from`] read one [`Trace`] each; [`packets`] passes on the addresses
-//!   of a capture's packets, [`frames`] whole Ethernet frames.
+//! - [`destinations`] and [`destinations_from`] read one [`Trace`] each; [`packets`] passes the addresses
+//!   of a capture's packets to a closure, [`frames`] whole Ethernet frames.
 //! - [`read_vrps_path`] and [`read_vrps`] read the VRPs of the RPKI, for the validation of origins.
-//! - [`Options`] set the format or the columns where the recognition is wrong, and choose the peer, the leniency and
+//! - [`Options`] set the format or the columns if the recognition is wrong, and choose the peer, the leniency and
 //!   the [`Limits`]; start from their default.
-//! - The [`Report`] counts the rows and routes, the chosen peers and everything that was skipped.
+//! - The [`Report`] has the numbers of rows, routes and skipped parts, and the chosen peers.
 //!
 //! # Formats
 //! The content determines the format, and a magic number the compression. All readers recognise the same formats:
 //!
 #![doc = include_str!("../FORMATS.md")]
 //!
-//! Of a zip or tar archive the only member that is no text about the data is read. If there are several, the path names one:
-//! `FILE:MEMBER`. [`Options::joins`] add the columns of other files.
+//! The member of a zip or tar archive that is read is the only one that is not a text about the data. If there are several,
+//! the path names one: `FILE:MEMBER`. [`Options::joins`] add the columns of other files.
 //!
 //! The column of the prefixes is the first one whose cells are prefixes, addresses or ranges. Single
-//! addresses are host prefixes, unless another column has the lengths, netmasks or ends of their networks: a column of
-//! netmasks is one under any name; other columns are by their names; those that may have lengths, ends or other values
+//! addresses are host prefixes, unless another column has the lengths, netmasks or ends of their networks. A column of
+//! netmasks is recognised under any name, other columns by their names; columns with several possible meanings
 //! are refused. IPv4-mapped IPv6 prefixes and ranges become IPv4, except `::ffff:0:0/96`, which does not mean all IPv4
-//! addresses, and ranges that have all of it. Of several rows for one prefix [`Options::duplicates`] chooses. A range
+//! addresses, and ranges that have all of it. If a prefix has several rows, [`Options::duplicates`] decides. A range
 //! replaces everything that earlier rows say about its addresses; the report counts the prefixes that this removes.
 //!
 //! In text, lines that begin with `#` are comments (and with `;` in lists and pyasn's tables); cells
 //! between commas, semicolons or bars may be in double quotes, which may contain delimiters, line
 //! ends and doubled quotes; between tabs quotes are data, unless they are around a whole cell. Empty cells are
-//! null. A column is `u64` if all its cells are plain decimal numbers, else `i64`, else `f64`, else string; `007`, `+1` and `AS15169` are text, unless
-//! [`Options::types`] calls for a number. All cells of a row must be there.
+//! null. A column is `u64` if all its cells are plain decimal numbers, else `i64`, else `f64`, else string; `007`,
+//! `+1` and `AS15169` are text, unless [`Options::types`] asks for a number. A row must have all cells.
 //!
-//! A line of two words is a prefix and its next hop, or an address and `/length`. Two addresses a line are a network
-//! and its netmask, or a host and its next hop, or the ends of a range, which three or more columns in order show; where that cannot be known
-//! the input is refused. So is an address with a number that may be a length or a next hop.
+//! A line of two words is a prefix and its next hop, or an address and `/length`. Two addresses on a line are a network
+//! and its netmask, a host and its next hop, or the ends of a range, if there are three or more columns and the
+//! addresses are in order. If the meaning is unclear, the input is refused. So is an address with a number that may be a
+//! length or a next hop.
 //!
 //! A sink of routes gets the prefixes of other formats in order; the next hop is the text of the columns, separated by
 //! commas, or the prefix itself without columns. A next hop is any word; on a line with only a network and a netmask,
@@ -61,14 +62,14 @@
 //! [`Options::value`] names another value of MRT and `bgpdump -m`: the origin AS, the AS path, the peer or the
 //! communities.
 //!
-//! Memory is that of the distinct rows, twice while the table is built, and about 50 bytes for each
+//! Memory holds the distinct rows, twice while the table is built, and about 50 bytes for each
 //! prefix; text is read line by line; JSON, MaxMind DB and compiled tables are read whole.
 //!
 //! # Route selection of Linux
 //! If `ip route` prints several routes for one prefix, this crate loads the route that Linux uses:
 //! the one with the lowest metric (no metric means 0 for IPv4 and 1024 for IPv6); among equal IPv6
-//! metrics, the one with the highest router preference; among equal routes, the first. Of several
-//! next hops it loads the first one with the greatest weight, although Linux spreads the traffic
+//! metrics, the one with the highest router preference; among equal routes, the first. If there are several
+//! next hops, it loads the first one with the greatest weight, although Linux spreads the traffic
 //! over all of them. It skips next hops marked `dead`, IPv4 routes for one type of service, and
 //! routes of tables other than [`Options::ip_table`]. The words `blackhole`, `unreachable`, `prohibit`
 //! and `throw` are next hops themselves. This selection applies within one input: routes of a later

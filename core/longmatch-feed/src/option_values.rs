@@ -63,7 +63,7 @@ impl IpTable {
         self.0 == Self::name(text)
     }
 
-    /// Whether this is the main table, whose name `ip route` leaves out.
+    /// Whether this is the main table: `ip route` leaves out its name.
     pub(crate) fn is_main(&self) -> bool {
         self.0 == "main"
     }

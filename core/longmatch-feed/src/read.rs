@@ -79,7 +79,7 @@ pub(crate) fn reader(
     stream(reader, None, name, options, to)
 }
 
-/// Reads a stream, of which an archive is kept in memory.
+/// Reads a stream; an archive is kept in memory.
 fn stream(
     reader: impl Read,
     member: Option<&str>,
@@ -98,7 +98,7 @@ fn stream(
         true => None,
         false => recognise_text(&mut opened, options).map_err(failed)?,
     };
-    if let Some(found @ (Found::Shape(_) | Found::Whole(_))) = found {
+    if let Some(found @ (Found::TextLayout(_) | Found::Whole(_))) = found {
         recording.0.borrow_mut().1 = None;
         return reported(name, options, |report| {
             report.codec = opened.codec;
@@ -229,7 +229,7 @@ fn routes(
         }
         To::Store(store) => {
             let mut routes =
-                data::routes::Routes::new(store, &options, value, &names, joins.clone())?;
+                data::routes::RouteRows::new(store, &options, value, &names, joins.clone())?;
             let mut sink = Filtered::new(&mut routes, &names, joins, &options)?;
             let end = pass(&job, opened, &mut sink, report);
             report.unjoined = routes.unjoined();
@@ -339,16 +339,16 @@ fn into_store(
 ) -> Result<(), FeedError> {
     store.begin_input(options.duplicates);
     let whole_format = match found {
-        Found::Shape(shape) => {
-            report.format = shape.format;
-            report.read_as = shape.to_string();
-            report.is_list = (0..shape.names.len()).all(|at| shape.key.has(at));
+        Found::TextLayout(layout) => {
+            report.format = layout.format;
+            report.read_as = layout.to_string();
+            report.is_list = (0..layout.names.len()).all(|at| layout.key.has(at));
             // The fast path has no columns.
             let plain = options.filters.is_empty() && options.joins.is_empty();
-            if store.is_set() && shape.is_list() && plain {
-                return list::load(opened, shape.semicolons, options, store, report);
+            if store.is_set() && layout.is_list() && plain {
+                return list::load(opened, layout.semicolons, options, store, report);
             }
-            return data::text::load(opened, &shape, options, store, report);
+            return data::text::load(opened, &layout, options, store, report);
         }
         Found::Whole(format) | Found::Routes(format, _) => format,
     };

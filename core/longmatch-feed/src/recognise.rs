@@ -10,9 +10,9 @@ use longmatch::IpPrefix;
 
 use crate::archive::Job;
 use crate::codec::other_encoding;
-use crate::data::key::{self, Key, Kind};
-use crate::data::rows::{Cells, RowError, Rows, check_width};
-use crate::data::shape::{Shape, resembles_key};
+use crate::data::key::{self, CellKind, Key};
+use crate::data::layout::{TextLayout, resembles_key};
+use crate::data::rows::{CellSyntax, RowError, Rows, check_width};
 use crate::data::{compiled, json, mmdb};
 use crate::decompress::explain;
 use crate::error::{FeedError, Problem, shorten};
@@ -32,7 +32,7 @@ const SAMPLE: usize = 200;
 /// The format of an input.
 pub(crate) enum Found {
     /// Rows of text.
-    Shape(Shape),
+    TextLayout(TextLayout),
     /// A format that is read as a whole: JSON, MaxMind DB, compiled tables.
     Whole(Format),
     /// Routes, and whether they have AS paths.
@@ -156,7 +156,7 @@ fn text(head: &[u8], ends: bool, options: &Options) -> Result<Found, Problem> {
     }
     let semicolons = lines.semicolons;
     if lines.list.is_empty() || lines.are_list() {
-        return Ok(Found::Shape(Shape::list(semicolons)));
+        return Ok(Found::TextLayout(TextLayout::list(semicolons)));
     }
     if json::looks_like(head) {
         return Ok(Found::Whole(Format::Json));
@@ -165,10 +165,10 @@ fn text(head: &[u8], ends: bool, options: &Options) -> Result<Found, Problem> {
         return Ok(Found::Routes(Format::IpJson, false));
     }
     if let Some(format) = Format::of_listing(&lines.list) {
-        return Ok(Found::Shape(Shape::listing(format)));
+        return Ok(Found::TextLayout(TextLayout::listing(format)));
     }
     if lines.are_texts() && !candidates(head, semicolons, options).any(|found| found.is_certain) {
-        return Ok(Found::Shape(Shape::texts(semicolons)));
+        return Ok(Found::TextLayout(TextLayout::texts(semicolons)));
     }
     // The parser of routes knows no comments with semicolons.
     if !semicolons && lines.are(is_route_line) {
@@ -181,11 +181,11 @@ fn text(head: &[u8], ends: bool, options: &Options) -> Result<Found, Problem> {
             let is_route = |line: &str| is_route_line(line) && !is_item(line);
             let any = |is: &dyn Fn(&str) -> bool| lines.list.iter().any(|line| is(line));
             Ok(match any(&is_item) && !any(&is_route) {
-                true => Found::Shape(Shape::list(semicolons)),
+                true => Found::TextLayout(TextLayout::list(semicolons)),
                 false => Found::Routes(Format::Routes, has_paths(head)),
             })
         }
-        found => found.map(Found::Shape),
+        found => found.map(Found::TextLayout),
     }
 }
 
@@ -197,17 +197,18 @@ fn is_array_of_objects(head: &[u8]) -> bool {
 
 /// The format that the options name, or that follows from options of columns.
 fn named(head: &[u8], lines: &Lines<'_>, options: &Options) -> Result<Option<Found>, Problem> {
-    let words = |key, names: &[&str]| Found::Shape(Shape::words(options.format, key, names));
+    let words =
+        |key, names: &[&str]| Found::TextLayout(TextLayout::words(options.format, key, names));
     Ok(Some(match options.format {
         Format::PyAsn => words(Key::One(0), &["prefix", "asn"]),
         Format::Pfx2As => words(Key::Length(0, 1), &["address", "length", "asn"]),
-        Format::List => Found::Shape(Shape::list(lines.semicolons)),
-        Format::Text => Found::Shape(Shape::texts(lines.semicolons)),
+        Format::List => Found::TextLayout(TextLayout::list(lines.semicolons)),
+        Format::Text => Found::TextLayout(TextLayout::texts(lines.semicolons)),
         Format::Json => Found::Whole(Format::Json),
         Format::Routes if is_array_of_objects(head) => Found::Routes(Format::IpJson, false),
         Format::Routes => Found::Routes(Format::Routes, has_paths(head)),
-        Format::Csv => Found::Shape(delimited(head, lines, options)?),
-        listing if listing.listing().is_some() => Found::Shape(Shape::listing(listing)),
+        Format::Csv => Found::TextLayout(delimited(head, lines, options)?),
+        listing if listing.listing().is_some() => Found::TextLayout(TextLayout::listing(listing)),
         _ => {
             let of_rows = options.delimiter.is_some() || options.header.is_some();
             if !of_rows && options.prefix.is_empty() {
@@ -216,12 +217,12 @@ fn named(head: &[u8], lines: &Lines<'_>, options: &Options) -> Result<Option<Fou
             if !of_rows && json::looks_like(head) {
                 return Ok(Some(Found::Whole(Format::Json)));
             }
-            Found::Shape(delimited(head, lines, options)?)
+            Found::TextLayout(delimited(head, lines, options)?)
         }
     }))
 }
 
-/// Whether the first line that is no comment is one of `bgpdump -m`.
+/// Whether the first line that is not a comment is one of `bgpdump -m`.
 pub(crate) fn has_paths(head: &[u8]) -> bool {
     let lines = Lines::of(head.strip_prefix(BOM).unwrap_or(head));
     lines
@@ -247,13 +248,13 @@ impl<'a> Lines<'a> {
         Self { list, semicolons }
     }
 
-    /// Whether the lines are prefixes, each with a text: all of one word or more, a quarter and at
-    /// least two of several words. The second word is no address: these are ranges.
+    /// Whether the lines are prefixes, each with a text of one word or more; a quarter of the
+    /// texts, and at least two, have several words. A second word that is an address makes a range.
     fn are_texts(&self) -> bool {
         let several = self.list.iter().filter(|line| is_text_line(line)).count();
         let is_text = |line: &str| {
-            let mut words = line.split_ascii_whitespace().map(Kind::of);
-            let is_key = words.next().is_some_and(Kind::is_key);
+            let mut words = line.split_ascii_whitespace().map(CellKind::of);
+            let is_key = words.next().is_some_and(CellKind::is_key);
             is_key && words.next().is_some_and(|kind| !kind.is_key()) && !has_spaced_length(line)
         };
         several >= 2
@@ -288,7 +289,11 @@ impl<'a> Lines<'a> {
             Meaning::Routes => {}
             Meaning::Lengths => {
                 let names = ["address", "length"];
-                return Ok(Found::Shape(Shape::words(Format::Csv, Key::Length(0, 1), &names)));
+                return Ok(Found::TextLayout(TextLayout::words(
+                    Format::Csv,
+                    Key::Length(0, 1),
+                    &names,
+                )));
             }
             Meaning::Unclear(error) => return Err(error),
         }
@@ -301,8 +306,8 @@ impl<'a> Lines<'a> {
             let mut words = line.split_ascii_whitespace();
             let (first, second) = (words.next(), words.next());
             first != second
-                && first.is_some_and(|word| Kind::of(word).is_key())
-                && second.is_some_and(|word| Kind::of(word) == Kind::Prefix)
+                && first.is_some_and(|word| CellKind::of(word).is_key())
+                && second.is_some_and(|word| CellKind::of(word) == CellKind::Prefix)
         };
         let mut lines = self.list.iter().filter(has_two);
         let first = lines.next()?;
@@ -333,8 +338,9 @@ fn is_text_line(line: &str) -> bool {
 fn is_list_line(line: &str, semicolons: bool) -> bool {
     let (item, comment) = line.split_at(key::end_of_item(line, semicolons));
     // An address after a semicolon is a cell.
-    let is_cell = |text: &str| Kind::of(text.split(';').next().unwrap_or("").trim_ascii()).is_key();
-    Kind::of(item.trim_ascii()).is_key()
+    let is_cell =
+        |text: &str| CellKind::of(text.split(';').next().unwrap_or("").trim_ascii()).is_key();
+    CellKind::of(item.trim_ascii()).is_key()
         && (semicolons || !comment.strip_prefix(';').is_some_and(is_cell))
 }
 
@@ -410,15 +416,15 @@ fn meaning(pairs: &[(IpAddr, &str)]) -> Meaning {
     }
 }
 
-/// A shape that a text may have.
+/// A layout that a text may have.
 struct Candidate {
-    /// The shape, or the reason why its columns are unclear.
-    shape: Result<Shape, Problem>,
+    /// The layout, or the reason why its columns are unclear.
+    layout: Result<TextLayout, Problem>,
     /// Whether all rows have as many cells as the first, at least two.
     is_certain: bool,
 }
 
-/// The shapes for each delimiter that gives a column of prefixes.
+/// The layouts for each delimiter that gives a column of prefixes.
 fn candidates<'a>(
     head: &'a [u8],
     semicolons: bool,
@@ -428,54 +434,54 @@ fn candidates<'a>(
     let all = all.into_iter().chain([Delimiter::Whitespace]);
     let all = all.filter(move |_| options.delimiter.is_none()).chain(options.delimiter);
     all.filter_map(move |delimiter| {
-        let cells = Cells::Delimited(delimiter);
+        let cells = CellSyntax::Delimited(delimiter);
         let semicolons = semicolons && delimiter != Delimiter::Byte(b';');
         let rows = rows(head, cells, semicolons, options.limits.row);
         let width = rows.first()?.len();
         let fits = |row: &&Vec<String>| check_width(row.len(), width, |at| &row[at]).is_ok();
         let even = rows.iter().filter(fits).count();
-        // The words of one name are no columns.
+        // The words of one name are not columns.
         let of_words = delimiter == Delimiter::Whitespace && rows.len() > 1;
         if of_words && 2 * even < rows.len() + 1 {
             return None;
         }
-        let shape = Shape::of_rows(&rows, cells, semicolons, options);
-        let is_possible = shape.as_ref().map_or_else(Problem::is_unclear, |_| true);
+        let layout = TextLayout::of_rows(&rows, cells, semicolons, options);
+        let is_possible = layout.as_ref().map_or_else(Problem::is_unclear, |_| true);
         is_possible
-            .then_some(Candidate { shape, is_certain: width > 1 && 10 * even >= 9 * rows.len() })
+            .then_some(Candidate { layout, is_certain: width > 1 && 10 * even >= 9 * rows.len() })
     })
 }
 
-/// The shape of text with a delimiter.
-fn delimited(head: &[u8], lines: &Lines<'_>, options: &Options) -> Result<Shape, Problem> {
+/// The layout of text with a delimiter.
+fn delimited(head: &[u8], lines: &Lines<'_>, options: &Options) -> Result<TextLayout, Problem> {
     let mut best = None;
     for found in candidates(head, lines.semicolons, options) {
         if found.is_certain {
-            return found.shape;
+            return found.layout;
         }
         // A single column is the last resort.
-        let Ok(shape) = found.shape else { continue };
-        let width = shape.names.len();
-        if best.as_ref().is_none_or(|best: &Shape| best.names.len() < 2 && width > 1) {
-            best = Some(shape);
+        let Ok(layout) = found.layout else { continue };
+        let width = layout.names.len();
+        if best.as_ref().is_none_or(|best: &TextLayout| best.names.len() < 2 && width > 1) {
+            best = Some(layout);
         }
     }
     match best {
-        Some(shape) => Ok(shape),
-        None => Err(no_shape(head, lines, options)),
+        Some(layout) => Ok(layout),
+        None => Err(no_layout(head, lines, options)),
     }
 }
 
-/// The reason why a text has no shape.
-fn no_shape(head: &[u8], lines: &Lines<'_>, options: &Options) -> Problem {
+/// The reason why a text has no layout.
+fn no_layout(head: &[u8], lines: &Lines<'_>, options: &Options) -> Problem {
     let first = lines.list.first().copied().unwrap_or("");
     let count = |byte: u8| memchr::memchr_iter(byte, first.as_bytes()).count();
     let likely = [b'\t', b',', b';', b'|'].into_iter().max_by_key(|byte| count(*byte));
     let likely = likely.filter(|byte| count(*byte) > 0).map(Delimiter::Byte);
     let delimiter = options.delimiter.or(likely).unwrap_or(Delimiter::Whitespace);
-    let cells = Cells::Delimited(delimiter);
+    let cells = CellSyntax::Delimited(delimiter);
     let rows = rows(head, cells, lines.semicolons, options.limits.row);
-    match Shape::of_rows(&rows, cells, lines.semicolons, options) {
+    match TextLayout::of_rows(&rows, cells, lines.semicolons, options) {
         // Text of one column, or of any words, is not a table at all.
         Err(Problem::NoPrefixColumn { columns })
             if columns.len() < 2
@@ -489,7 +495,7 @@ fn no_shape(head: &[u8], lines: &Lines<'_>, options: &Options) -> Problem {
 }
 
 /// The first rows of a text.
-fn rows(head: &[u8], cells: Cells, semicolons: bool, limit: usize) -> Vec<Vec<String>> {
+fn rows(head: &[u8], cells: CellSyntax, semicolons: bool, limit: usize) -> Vec<Vec<String>> {
     let mut rows = Rows::new(Input::new(Box::new(head)), cells, semicolons, limit);
     let mut all = Vec::new();
     while all.len() < SAMPLE {

@@ -76,7 +76,7 @@ pub struct Report {
     /// Skipped routes of `ip route` in routing tables other than [`crate::Options::ip_table`], by
     /// table name. Beyond a bound on the number of tables, one last name counts all others.
     pub other_tables: BTreeMap<String, u64>,
-    /// Entries of listings that are no prefixes, such as those of other types of sets, by name.
+    /// Entries of listings that are not prefixes, such as those of other types of sets, by name.
     pub left_out: BTreeMap<String, u64>,
     /// Skipped well-formed MRT records without unicast routes, by type and subtype.
     pub skipped_records: BTreeMap<(u16, u16), u64>,

@@ -1,7 +1,7 @@
 //! Inputs that can be opened more than once.
 //!
 //! The peer to take is known only after the whole input has been read once, and an MRT dump is too
-//! large to keep. So a source is a path or bytes in memory, and every pass opens it anew.
+//! large to keep. So a source is a path or bytes in memory, and every pass opens it again.
 
 use std::cell::Cell;
 use std::fs::File;

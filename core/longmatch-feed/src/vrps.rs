@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::archive::{Job, archive_member};
-use crate::data::rows::{Cells, RowError, Rows};
+use crate::data::rows::{CellSyntax, RowError, Rows};
 use crate::decompress::explain;
 use crate::error::{FeedError, Place, Problem, shorten};
 use crate::option_values::Delimiter;
@@ -119,7 +119,7 @@ fn add(asn: u32, prefix: &str, length: Option<u8>, vrps: &mut VrpSet) -> Result<
 }
 
 fn csv(opened: Opened<'_>, options: &Options, vrps: &mut VrpSet) -> Result<u64, FeedError> {
-    let cells = Cells::Delimited(Delimiter::Byte(b','));
+    let cells = CellSyntax::Delimited(Delimiter::Byte(b','));
     let mut rows = Rows::new(opened.input, cells, false, options.limits.row);
     let mut header: Option<([usize; 3], usize)> = None;
     let mut read = 0;

@@ -150,7 +150,7 @@ fn sets_do_not_depend_on_blocks_and_reads() {
         let (entries, report) = read(bytes, false, &Options::default()).unwrap();
         in_order(&entries, 200_000);
         assert_eq!((report.lines, report.bytes), (200_000, bytes.len() as u64));
-        // A line that may be cut off is no line.
+        // A line that may be cut off is not a line.
         let whole = bytes.iter().filter(|byte| **byte == b'\n').count() as u32;
         let refused = read(bytes, true, &Options::default()).unwrap_err();
         assert!(refused.to_string().contains("gone"), "{refused}");

@@ -27,7 +27,7 @@ def run(machine, inputs):
 
 
 def value(metric, unit, found, **fields):
-    """Records a value: a number, or the passes of which the median and the spread count."""
+    """Records a value: a number, or passes, whose median and spread count."""
     if not isinstance(found, list):
         return record("value", **fields, metric=metric, unit=unit, value=found)
     found = sorted(found)

@@ -8,10 +8,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
-use crate::store::Cells;
+use crate::store::CellSource;
 
 /// Routes that lead to codes.
-type Routes = [(IpPrefix, NextHopId)];
+type RouteCodes = [(IpPrefix, NextHopId)];
 
 fn insert(data: &mut PrefixData, prefix: IpPrefix, row: Row) -> PyResult<()> {
     data.insert(prefix, row).map_err(|error| PyValueError::new_err(error.to_string()))
@@ -22,7 +22,7 @@ fn new(columns: Vec<Column>) -> PyResult<PrefixData> {
 }
 
 /// The rows of a table with columns.
-pub fn rows_as_data(cells: &dyn Cells, routes: &Routes) -> PyResult<PrefixData> {
+pub fn rows_as_data(cells: &dyn CellSource, routes: &RouteCodes) -> PyResult<PrefixData> {
     let mut data = new(cells.columns().to_vec())?;
     for (prefix, code) in routes {
         let cell = |column| cells.cell(code.get() as usize, column).to_owned();
@@ -35,7 +35,7 @@ pub fn rows_as_data(cells: &dyn Cells, routes: &Routes) -> PyResult<PrefixData> 
 pub fn objects_as_data(
     py: Python<'_>,
     objects: &[Option<Py<PyAny>>],
-    routes: &Routes,
+    routes: &RouteCodes,
 ) -> PyResult<PrefixData> {
     let objects: Vec<Option<&Bound<'_, PyAny>>> =
         objects.iter().map(|object| object.as_ref().map(|object| object.bind(py))).collect();
@@ -59,15 +59,15 @@ pub fn objects_as_data(
 #[derive(Default)]
 struct Columns {
     names: Vec<String>,
-    kinds: Vec<Option<Kind>>,
+    kinds: Vec<Option<ScalarType>>,
     numbers: HashMap<String, usize>,
     /// Whether the objects are dicts; `None` before the first.
     dicts: Option<bool>,
 }
 
-/// What the cells of a column are.
+/// The type of the cells of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ScalarType {
     String,
     I64,
     /// Integers beyond those of 64 bits with a sign.
@@ -75,7 +75,7 @@ enum Kind {
     F64,
 }
 
-/// The column of values that are no dicts.
+/// The column of values that are not dicts.
 const VALUE: &str = "value";
 
 impl Columns {
@@ -93,7 +93,7 @@ impl Columns {
         for (name, cell) in dict.iter() {
             let Ok(name) = name.cast::<PyString>() else {
                 return Err(PyTypeError::new_err(
-                    "a dict with a key that is no str: a file has columns with names",
+                    "a dict with a key that is not a str: a file has columns with names",
                 ));
             };
             self.include_cell(&name.to_string_lossy(), &cell)?;
@@ -122,12 +122,12 @@ impl Columns {
         if self.dicts == Some(true) && self.numbers.is_empty() {
             return Ok(Vec::new());
         }
-        let column = |(name, kind): (&String, &Option<Kind>)| {
+        let column = |(name, kind): (&String, &Option<ScalarType>)| {
             let ty = match kind {
-                None | Some(Kind::String) => ColumnType::String,
-                Some(Kind::I64) => ColumnType::I64,
-                Some(Kind::U64) => ColumnType::U64,
-                Some(Kind::F64) => ColumnType::F64,
+                None | Some(ScalarType::String) => ColumnType::String,
+                Some(ScalarType::I64) => ColumnType::I64,
+                Some(ScalarType::U64) => ColumnType::U64,
+                Some(ScalarType::F64) => ColumnType::F64,
             };
             Column::new(name.as_str(), ty)
         };
@@ -135,7 +135,7 @@ impl Columns {
     }
 
     fn row(&self, object: &Bound<'_, PyAny>) -> PyResult<Row> {
-        let cell = |(name, kind): (&String, &Option<Kind>)| {
+        let cell = |(name, kind): (&String, &Option<ScalarType>)| {
             let cell = match object.cast::<PyDict>() {
                 Ok(dict) => dict.get_item(name)?,
                 Err(_) => Some(object.clone()),
@@ -143,17 +143,17 @@ impl Columns {
             let Some(cell) = cell.filter(|cell| !cell.is_none()) else { return Ok(Cell::Null) };
             Ok(match kind {
                 None => Cell::Null,
-                Some(Kind::String) => Cell::String(cell.extract::<String>()?.into()),
-                Some(Kind::I64) => Cell::I64(cell.extract()?),
-                Some(Kind::U64) => Cell::U64(cell.extract()?),
-                Some(Kind::F64) => Cell::F64(cell.extract()?),
+                Some(ScalarType::String) => Cell::String(cell.extract::<String>()?.into()),
+                Some(ScalarType::I64) => Cell::I64(cell.extract()?),
+                Some(ScalarType::U64) => Cell::U64(cell.extract()?),
+                Some(ScalarType::F64) => Cell::F64(cell.extract()?),
             })
         };
         self.names.iter().zip(&self.kinds).map(cell).collect()
     }
 }
 
-impl Kind {
+impl ScalarType {
     /// The kind that holds cells of both.
     fn join(self, other: Self) -> Option<Self> {
         match (self, other) {
@@ -166,19 +166,19 @@ impl Kind {
 }
 
 /// The kind of a cell; `None` for ``None``.
-fn kind(cell: &Bound<'_, PyAny>) -> PyResult<Option<Kind>> {
+fn kind(cell: &Bound<'_, PyAny>) -> PyResult<Option<ScalarType>> {
     if cell.is_none() {
         return Ok(None);
     }
     if cell.is_instance_of::<PyString>() {
-        return Ok(Some(Kind::String));
+        return Ok(Some(ScalarType::String));
     }
     if cell.is_instance_of::<PyFloat>() {
-        return Ok(Some(Kind::F64));
+        return Ok(Some(ScalarType::F64));
     }
     if cell.is_instance_of::<PyInt>() && !cell.is_instance_of::<PyBool>() {
         let fits = cell.extract::<i64>().is_ok();
-        return Ok(Some(if fits { Kind::I64 } else { Kind::U64 }));
+        return Ok(Some(if fits { ScalarType::I64 } else { ScalarType::U64 }));
     }
     Err(PyTypeError::new_err(format!(
         "a value of type {}: a file has text, integers of 64 bits, floats and None",

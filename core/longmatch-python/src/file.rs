@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError, PyValu
 use pyo3::prelude::*;
 
 use crate::bulk::{Compiled, Id};
-use crate::store::{Cells, CompileRoutes, Store};
+use crate::store::{CellSource, CompileRoutes, Store};
 
 /// A table in a file. Codes are the numbers of rows, from 1.
 pub struct FileStore(pub FileTable);
@@ -21,7 +21,7 @@ fn code(number: u32) -> Option<NextHopId> {
 }
 
 impl FileStore {
-    /// Replaces ids, which may stand for routes, by codes.
+    /// Replaces ids, which may identify routes, by codes.
     pub fn to_codes(&self, ids: &mut [Id]) {
         for id in ids {
             *id = id.and_then(|id| code(self.0.row_number(id)?));
@@ -45,7 +45,7 @@ impl Compiled for FileStore {
     }
 }
 
-/// The ids of a file in which they stand for routes.
+/// The ids of a file in which they identify routes.
 struct FileRoutes(FileTable);
 
 impl Compiled for FileRoutes {
@@ -109,7 +109,7 @@ impl Store for FileStore {
 /// The rows of a file, by their codes.
 pub struct FileCells(pub FileTable);
 
-impl Cells for FileCells {
+impl CellSource for FileCells {
     fn columns(&self) -> &[Column] {
         self.0.columns()
     }

@@ -109,7 +109,7 @@ impl Columns<'_, '_> {
     /// Looks up all addresses while other threads can run Python.
     ///
     /// # Errors
-    /// When an item of a list is of a type that is no address.
+    /// When an item of a list is of a type that is not an address.
     pub fn look_up(
         &self,
         py: Python<'_>,
@@ -190,7 +190,7 @@ fn read_object(item: &Bound<'_, PyAny>, index: usize) -> PyResult<Item<'static>>
     }
 }
 
-/// Whether this is a float that is no number, or the missing value of pandas.
+/// Whether this is a float that is not a number, or the missing value of pandas.
 fn is_missing(item: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(number) = item.cast::<pyo3::types::PyFloat>() {
         return Ok(number.value().is_nan());

@@ -1,4 +1,4 @@
-//! Keys: the types of Python that stand for an address or a prefix.
+//! Keys: the types of Python that are an address or a prefix.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -26,7 +26,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// The prefix; an address stands for its host prefix.
+    /// The prefix; an address means its host prefix.
     ///
     /// # Errors
     /// When the length is too great, or with `strict` when a host bit is set.
@@ -47,7 +47,7 @@ impl Key {
 /// Reads a key.
 ///
 /// # Errors
-/// `TypeError` for a type that is no key, `ValueError` for text or numbers that are no address or prefix.
+/// `TypeError` for a type that is not a key, `ValueError` for text or numbers that are neither an address nor a prefix.
 pub fn key(object: &Bound<'_, PyAny>) -> PyResult<Key> {
     if let Ok(text) = object.cast::<PyString>() {
         return with_text(text, key_of_text)?;
@@ -107,7 +107,7 @@ fn address_of_bytes(bytes: &[u8]) -> PyResult<IpAddr> {
     }
     let len = bytes.len();
     Err(PyValueError::new_err(format!(
-        "{len} bytes are no address: 4 are an IPv4 address and 16 an IPv6 address, in network order"
+        "{len} bytes are not an address: 4 are an IPv4 address and 16 an IPv6 address, in network order"
     )))
 }
 

@@ -16,24 +16,24 @@ use crate::input::Input;
 use crate::key::{address, key};
 use crate::output::{Answered, Output, thread_count};
 use crate::table::pairs;
-use crate::value::{DropReferences, Inner, Value, insert_error};
+use crate::value::{DropReferences, Inner, PyValue, insert_error};
 
 /// Pool of readers; each call borrows one.
 struct Readers {
     /// Never empty: the last is only cloned.
-    readers: Mutex<Vec<TableReader<Value>>>,
+    readers: Mutex<Vec<TableReader<PyValue>>>,
 }
 
 impl Readers {
-    fn new(reader: TableReader<Value>) -> Self {
+    fn new(reader: TableReader<PyValue>) -> Self {
         Self { readers: Mutex::new(vec![reader]) }
     }
 
-    fn list(&self, py: Python<'_>) -> MutexGuard<'_, Vec<TableReader<Value>>> {
+    fn list(&self, py: Python<'_>) -> MutexGuard<'_, Vec<TableReader<PyValue>>> {
         self.readers.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take(&self, py: Python<'_>) -> PyResult<TableReader<Value>> {
+    fn take(&self, py: Python<'_>) -> PyResult<TableReader<PyValue>> {
         let mut readers = self.list(py);
         let reader = if readers.len() > 1 { readers.pop() } else { readers.first().cloned() };
         reader.ok_or_else(|| PyRuntimeError::new_err("the table has no reader"))
@@ -43,7 +43,7 @@ impl Readers {
     fn read<R>(
         &self,
         py: Python<'_>,
-        read: impl FnOnce(&TableView<'_, Value>) -> PyResult<R>,
+        read: impl FnOnce(&TableView<'_, PyValue>) -> PyResult<R>,
     ) -> PyResult<R> {
         let mut reader = self.take(py)?;
         let result = read(&reader.pin());
@@ -107,8 +107,8 @@ struct Options<'a> {
     out: &'a str,
 }
 
-/// Replaces ids, which stand for routes while the view lives, by the numbers of values or prefixes.
-fn resolve(py: Python<'_>, view: &TableView<'_, Value>, ids: &mut [Id]) -> Answered {
+/// Replaces ids, which identify routes while the view lives, by the numbers of values or prefixes.
+fn resolve(py: Python<'_>, view: &TableView<'_, PyValue>, ids: &mut [Id]) -> Answered {
     let mut numbers = HashMap::<NextHopId, Id>::new();
     let mut answered = Answered::default();
     for id in ids {
@@ -121,7 +121,7 @@ fn resolve(py: Python<'_>, view: &TableView<'_, Value>, ids: &mut [Id]) -> Answe
     answered
 }
 
-struct View<'a, 'r>(&'a TableView<'r, Value>);
+struct View<'a, 'r>(&'a TableView<'r, PyValue>);
 
 impl Compiled for View<'_, '_> {
     fn id(&self, addr: std::net::IpAddr) -> Id {
@@ -153,7 +153,7 @@ impl Compiled for View<'_, '_> {
 /// 'lab'
 #[pyclass(frozen, module = "longmatch", weakref, generic)]
 pub struct LiveTable {
-    writer: Mutex<TableWriter<Value>>,
+    writer: Mutex<TableWriter<PyValue>>,
     readers: Readers,
     strict: bool,
     /// After the values.
@@ -170,14 +170,14 @@ impl LiveTable {
         Ok(Self { writer: Mutex::new(writer), readers, strict, _dropped: DropReferences })
     }
 
-    fn writer(&self, py: Python<'_>) -> MutexGuard<'_, TableWriter<Value>> {
+    fn writer(&self, py: Python<'_>) -> MutexGuard<'_, TableWriter<PyValue>> {
         self.writer.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
     fn set(&self, prefix: &Bound<'_, PyAny>, value: Bound<'_, PyAny>) -> PyResult<()> {
         let py = prefix.py();
         let prefix = key(prefix)?.prefix(self.strict)?;
-        let value = Value::new(value);
+        let value = PyValue::new(value);
         self.writer(py).insert(prefix, value).map(drop).map_err(insert_error)
     }
 }

@@ -142,7 +142,7 @@ fn column_type(ty: &Bound<'_, PyAny>) -> PyResult<ColumnType> {
         "u64" | "uint64" => Ok(ColumnType::U64),
         "float" | "f64" | "float64" => Ok(ColumnType::F64),
         other => Err(PyValueError::new_err(format!(
-            "types: {other:?} is no type of a column: expected str, int, float, 'u64' or 'i64'"
+            "types: {other:?} is not a type of a column: expected str, int, float, 'u64' or 'i64'"
         ))),
     }
 }

@@ -51,7 +51,7 @@ impl<'py> Array<'py> {
                 "a masked array: pass array.filled(...) or array.compressed()",
             ));
         }
-        // The class `ndarray` itself, whose interface tells the truth.
+        // The class `ndarray` itself: its interface is reliable.
         let base = numpy.call_method1(intern!(py, "asarray"), (object,))?;
         let dimensions: usize = base.getattr(intern!(py, "ndim"))?.extract()?;
         if !matches!(dimensions, 1 | 2) {
@@ -178,7 +178,7 @@ fn needed(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     })
 }
 
-/// A new array of `uint32` zeros, whose memory `fill` gets as ids.
+/// A new array of `uint32` zeros; `fill` gets its memory as ids.
 pub fn filled_with_ids<'py, R>(
     py: Python<'py>,
     len: usize,
@@ -216,7 +216,7 @@ pub fn objects<'py>(
     numpy.call_method1(intern!(py, "fromiter"), (items, intern!(py, "object"), len))
 }
 
-/// Types of which any bits are a value.
+/// Types for which any bits are a value.
 trait Plain {}
 
 macro_rules! plain {

@@ -47,7 +47,7 @@ impl TypedColumn {
     pub fn new(typed: Typed) -> PyResult<Self> {
         let dictionary = match &typed {
             Typed::Strings(values) => {
-                // Without index 0, which is no match.
+                // Without index 0, which means no match.
                 let strings = values.iter().skip(1).map(Option::as_deref);
                 Some(Arc::new(dictionary(strings).map_err(PyValueError::new_err)?))
             }
@@ -133,11 +133,11 @@ pub fn prefix_dictionary(prefixes: impl Iterator<Item = IpPrefix>) -> PyResult<A
     Ok(Arc::new(dictionary(texts).map_err(PyValueError::new_err)?))
 }
 
-/// Prefixes and values that answers stand for, by their numbers.
+/// Prefixes and values that answers denote, by their numbers.
 #[derive(Default)]
 pub struct Answered {
     prefixes: Vec<IpPrefix>,
-    /// Index 0 is no match.
+    /// Index 0 means no match.
     values: Vec<Option<Py<PyAny>>>,
 }
 

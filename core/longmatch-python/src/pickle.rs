@@ -7,8 +7,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use crate::store::{Cells, cell_object};
-use crate::value::{Inner, Value, insert_error};
+use crate::store::{CellSource, cell_object};
+use crate::value::{Inner, PyValue, insert_error};
 
 /// Prefixes, distinct values, and for each prefix the number of its value.
 pub type Packed<'py> = (Bound<'py, PyBytes>, Bound<'py, PyList>, Vec<u32>);
@@ -46,7 +46,7 @@ pub fn unpacked(prefixes: &[u8], values: &Bound<'_, PyList>, codes: &[u32]) -> P
     let mut inner = Inner::new();
     for (prefix, code) in prefixes.into_iter().zip(codes) {
         let value = values.get_item(*code as usize)?;
-        inner.insert(prefix, Value::new(value)).map_err(insert_error)?;
+        inner.insert(prefix, PyValue::new(value)).map_err(insert_error)?;
     }
     Ok(inner)
 }
@@ -101,7 +101,7 @@ pub type PackedRows<'py> =
 pub fn packed_rows<'py>(
     py: Python<'py>,
     routes: &[(IpPrefix, u32)],
-    cells: &dyn Cells,
+    cells: &dyn CellSource,
     max_code: usize,
 ) -> PackedRows<'py> {
     let columns = cells.columns().iter();

@@ -1,4 +1,4 @@
-//! The second compiled form of a frozen table: ids that stand for routes, so that answers name their prefixes.
+//! The second compiled form of a frozen table: ids that identify routes, so that answers name their prefixes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::output::{Output, arrow_column, codes_array, of_objects, prefix_dictio
 use crate::store::Store;
 use crate::text::prefix_str;
 
-/// The compiled form in which ids stand for routes.
-pub struct Routes {
+/// The compiled form in which ids identify routes.
+pub struct CompiledRoutes {
     pub compiled: Box<dyn Compiled>,
     names: RouteNames,
     dictionary: PyOnceLock<Arc<ColumnData>>,
@@ -50,7 +50,7 @@ impl RouteNames {
     }
 }
 
-impl Routes {
+impl CompiledRoutes {
     /// A compiled form, and the prefixes and values of its ids.
     pub fn new(compiled: Box<dyn Compiled>, names: RouteNames) -> Self {
         Self { compiled, names, dictionary: PyOnceLock::new() }
@@ -102,7 +102,7 @@ impl Routes {
 /// The prefixes of route ids.
 pub fn prefix_output<'py>(
     py: Python<'py>,
-    routes: &Routes,
+    routes: &CompiledRoutes,
     ids: &[Id],
     output: Output,
 ) -> PyResult<Bound<'py, PyAny>> {

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
 use crate::bulk::Compiled;
-use crate::value::Value;
+use crate::value::PyValue;
 
 /// Compiles routes; to be called while other threads can run Python.
 pub type CompileRoutes =
@@ -16,7 +16,7 @@ pub type CompileRoutes =
 
 /// Routes of both families that lead to codes, compiled.
 ///
-/// A code is the id of a value, from 1; 0 is no match.
+/// A code is the id of a value, from 1; 0 means no match.
 pub trait Store: Compiled {
     /// Number of routes.
     fn len(&self) -> usize;
@@ -36,7 +36,7 @@ pub trait Store: Compiled {
     /// The routes in order.
     fn routes(&self) -> Vec<(IpPrefix, NextHopId)>;
 
-    /// Prepares to compile the routes such that ids stand for routes, from 1 in order.
+    /// Prepares to compile the routes such that ids identify routes, from 1 in order.
     fn compile_routes(&self) -> CompileRoutes;
 
     /// The engines of IPv4 and IPv6, with their options.
@@ -94,7 +94,7 @@ impl<T: Clone + Send + Sync + 'static> Store for FrozenTable<T> {
 }
 
 /// Cells of rows by their codes.
-pub trait Cells: Send + Sync {
+pub trait CellSource: Send + Sync {
     /// The columns.
     fn columns(&self) -> &[Column];
 
@@ -119,7 +119,7 @@ impl Rows {
     }
 }
 
-impl Cells for Rows {
+impl CellSource for Rows {
     fn columns(&self) -> &[Column] {
         &self.columns
     }
@@ -142,7 +142,7 @@ pub fn cell_object(py: Python<'_>, cell: Cell<&str>) -> Py<PyAny> {
 }
 
 /// A row as a Python object: its only cell, a new dict, or ``True`` for a row without columns.
-pub fn row_object(py: Python<'_>, cells: &dyn Cells, code: usize) -> PyResult<Py<PyAny>> {
+pub fn row_object(py: Python<'_>, cells: &dyn CellSource, code: usize) -> PyResult<Py<PyAny>> {
     match cells.columns() {
         [] => Ok(PyBool::new(py, true).to_owned().into_any().unbind()),
         [_] => Ok(cell_object(py, cells.cell(code, 0))),
@@ -156,7 +156,7 @@ pub fn row_object(py: Python<'_>, cells: &dyn Cells, code: usize) -> PyResult<Py
     }
 }
 
-/// Values of one type by their codes: index 0 is no match.
+/// Values of one type by their codes: index 0 means no match.
 #[derive(Debug)]
 pub enum Typed {
     Strings(Vec<Option<Box<str>>>),
@@ -168,7 +168,7 @@ pub enum Typed {
 
 impl Typed {
     /// The cells of a column.
-    pub fn of_column(cells: &dyn Cells, column: usize, max_code: usize) -> Self {
+    pub fn of_column(cells: &dyn CellSource, column: usize, max_code: usize) -> Self {
         let codes = 0..=max_code;
         let cell = |code| cells.cell(code, column);
         match cells.columns()[column].ty {
@@ -197,7 +197,7 @@ impl Typed {
         }
     }
 
-    /// Python objects of one type, some of which may be ``None``; `Err` has the name of a type that does not fit.
+    /// Python objects of one type or ``None``; `Err` has the name of a type that does not fit.
     pub fn of_objects(py: Python<'_>, objects: &[Option<Py<PyAny>>]) -> Result<Self, String> {
         let objects: Vec<Option<&Bound<'_, PyAny>>> = objects
             .iter()
@@ -251,7 +251,7 @@ fn name_of(object: &Bound<'_, PyAny>) -> String {
 }
 
 /// The Python objects of a table of objects by their codes.
-pub fn objects_by_code(py: Python<'_>, table: &FrozenTable<Value>) -> Vec<Option<Py<PyAny>>> {
+pub fn objects_by_code(py: Python<'_>, table: &FrozenTable<PyValue>) -> Vec<Option<Py<PyAny>>> {
     let mut objects: Vec<Option<Py<PyAny>>> = Vec::new();
     objects.resize_with(Store::max_code(table) + 1, || None);
     for (id, value) in table.table().next_hops().iter() {

@@ -35,7 +35,7 @@ pub fn utf8<'a>(text: &'a Bound<'_, PyString>) -> PyResult<&'a [u8]> {
 pub fn with_text<R>(text: &Bound<'_, PyString>, read: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
     match utf8(text) {
         Ok(bytes) => Ok(read(bytes)),
-        // Bytes that are not UTF-8 are no address; `read` makes the error.
+        // Bytes that are not UTF-8 are not an address; `read` makes the error.
         Err(_) => Ok(read("\u{fffd}".as_bytes())),
     }
 }

@@ -21,9 +21,9 @@ thread_local! {
 /// a tuple of these) and equal. So neither comparing nor hashing runs Python code of the user, and `1`, `1.0` and
 /// `True` stay apart.
 #[derive(Debug)]
-pub struct Value(ManuallyDrop<Py<PyAny>>);
+pub struct PyValue(ManuallyDrop<Py<PyAny>>);
 
-impl Value {
+impl PyValue {
     pub fn new(object: Bound<'_, PyAny>) -> Self {
         Self(ManuallyDrop::new(object.unbind()))
     }
@@ -37,7 +37,7 @@ impl Value {
     }
 }
 
-impl Drop for Value {
+impl Drop for PyValue {
     fn drop(&mut self) {
         // SAFETY: the field is not used again, as this is the drop of its owner.
         let object = unsafe { ManuallyDrop::take(&mut self.0) };
@@ -64,7 +64,7 @@ impl Drop for DropReferences {
     }
 }
 
-impl Clone for Value {
+impl Clone for PyValue {
     fn clone(&self) -> Self {
         Python::attach(|py| Self(ManuallyDrop::new(self.0.clone_ref(py))))
     }
@@ -73,15 +73,15 @@ impl Clone for Value {
 /// How deep tuples are compared by their content.
 const DEPTH: u32 = 8;
 
-impl PartialEq for Value {
+impl PartialEq for PyValue {
     fn eq(&self, other: &Self) -> bool {
         self.0.is(&*other.0) || Python::attach(|py| same(self.0.bind(py), other.0.bind(py), DEPTH))
     }
 }
 
-impl Eq for Value {}
+impl Eq for PyValue {}
 
-impl Hash for Value {
+impl Hash for PyValue {
     fn hash<H: Hasher>(&self, state: &mut H) {
         Python::attach(|py| hash(self.0.bind(py), state, DEPTH));
     }
@@ -159,7 +159,7 @@ pub fn is_int(object: &Bound<'_, PyAny>) -> bool {
 }
 
 /// The Rust table behind a `Table`.
-pub type Inner = longmatch::Table<Value>;
+pub type Inner = longmatch::Table<PyValue>;
 
 /// The exception for a route that a table refuses.
 pub fn insert_error(error: InsertError) -> PyErr {

@@ -14,7 +14,7 @@ from longmatch import Table
 
 # Calls of each kind; 10^6 in the long form.
 CALLS = int(os.environ.get("LONGMATCH_PYTHON_CALLS", "20000"))
-# Growth that is no leak: the allocators' own.
+# Growth of the allocators themselves, which is not a leak.
 ALLOWED = 3 << 20
 
 

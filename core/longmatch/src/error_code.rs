@@ -24,7 +24,7 @@ macro_rules! error_codes {
         ///
         /// A binding to another language passes numbers on: each error type of this crate has a method
         /// `code`. An error that holds another one has the code of that one. Numbers and names never
-        /// change their meaning; later versions add some. 0 is no error's number.
+        /// change their meaning; later versions add some. no error has the number 0.
         ///
         /// ```
         /// use longmatch::{ErrorCode, IpPrefix};
@@ -87,7 +87,7 @@ error_codes! {
     402 NoThread "no_thread" "the thread that commits was not started"
     403 FamiliesRefused "families_refused" "a commit was refused with different errors in both families"
     501 Io "io" "the system refused an operation on a file"
-    502 NotLongmatch "not_longmatch" "a file is no compiled table"
+    502 NotLongmatch "not_longmatch" "a file is not a compiled table"
     503 FileVersion "file_version" "a file has another version of the format"
     504 Truncated "truncated" "a file ends too early"
     505 Checksum "checksum" "a checksum of a file does not fit its content"

@@ -1,7 +1,7 @@
 //! Longest-prefix match for IPv4 and IPv6: which of a million prefixes is the longest one that
 //! covers this address?
 //!
-//! Routers, firewalls and log pipelines ask it for every packet or line. This crate has an ordered
+//! Routers, firewalls and log pipelines ask this for every packet or line. This crate has an ordered
 //! map of prefixes, and the lookup structures of the field's papers behind one interface.
 //!
 //! ```
@@ -12,7 +12,7 @@
 //! table.insert("10.9.0.0/16".parse::<IpPrefix>()?, "lab")?;
 //! assert_eq!(table.lookup([10, 9, 1, 1]), Some(&"lab"));
 //!
-//! let fast = table.freeze(EngineKind::Auto)?; // compiled for lookups by the million
+//! let fast = table.freeze(EngineKind::Auto)?; // compiled for millions of lookups
 //! assert_eq!(fast.lookup([10, 1, 2, 3]), Some(&"office"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -34,9 +34,9 @@
 //! | many tables, such as VRFs, with mostly the same prefixes | [`table::TableSet`] |
 //! | a compiled table as a file that processes share | the module `file`, with the feature `file` |
 //!
-//! The same name means the same in every type: `get` an exact match, `get_lpm` the longest match with
-//! its prefix, `lookup` its value alone, `cover` all matches, `children` a subtree. A `_batch` looks up
-//! many addresses, and `lookup_bits` one that is an integer.
+//! A name has the same meaning in every type: `get` returns an exact match, `get_lpm` the longest match
+//! with its prefix, `lookup` its value alone, `cover` all matches, `children` a subtree. Methods with
+//! `_batch` look up many addresses, and `lookup_bits` looks up an address that is an integer.
 //!
 //! Routes live in a [`Rib`], which is the truth; engines are compiled from it and can be verified
 //! against it ([`Engine::check`]). A table that exceeds an engine's limits is a [`CompileError`],
@@ -45,8 +45,8 @@
 //! # A map of prefixes
 //!
 //! [`Table`] holds values of any type under prefixes of both families; [`Rib`] holds ids
-//! ([`NextHopId`]) under prefixes of one, and is what a `Table` is made of. Both need no compiling,
-//! and answer more than the longest match:
+//! ([`NextHopId`]) under prefixes of one family; a `Table` consists of two of them. Neither needs
+//! compiling, and both answer more than the longest match:
 //!
 //! ```
 //! use longmatch::{Ipv4, NextHopId, Prefix, Rib};
@@ -66,8 +66,8 @@
 //! # Compiled tables
 //!
 //! A [`Fib`] is a [`Rib`] compiled for lookups by one of the engines: several times as fast for one
-//! address, and more in batches, where many addresses wait for memory together. It answers with
-//! ids. [`Table::freeze`] compiles one for each family and keeps the values.
+//! address, and faster still in batches, where many addresses wait for memory together. It answers
+//! with ids. [`Table::freeze`] compiles one for each family and keeps the values.
 //!
 //! ```
 //! use longmatch::{EngineSpec, Fib, Ipv4, NextHopId, Rib};
@@ -86,8 +86,8 @@
 //!
 //! # The matched prefix
 //!
-//! [`Table::get_lpm`] and [`Rib::get_lpm`] return it. An engine merges routes of equal id, so it
-//! answers with the id alone. Compile a table with [`Answers::Routes`], and an id names a route:
+//! [`Table::get_lpm`] and [`Rib::get_lpm`] return it. An engine merges routes with equal ids, so it
+//! answers with the id alone. In a table compiled with [`Answers::Routes`] an id identifies a route:
 //!
 //! ```
 //! use longmatch::{Answers, EngineKind, IpPrefix, Table, TableSpec};
@@ -109,7 +109,7 @@
 //!
 //! A compiled table does not follow its routes. A [`live::Writer`] keeps both in step: it changes
 //! the routes and commits, while any number of readers look up without locks or waiting.
-//! [`Table::live`] does the same for values of both families; [`live`] says what readers see when.
+//! [`Table::live`] does the same for values of both families; [`live`] states which changes readers see.
 //!
 //! ```
 //! use longmatch::live::Writer;
@@ -132,7 +132,7 @@
 //!
 //! | engine | structure | changes under readers |
 //! |---|---|---|
-//! | [`folio`](engine::folio) | a direct table, and pages of the grain that each needs; our own | patched |
+//! | [`folio`](engine::folio) | a direct table, and pages in a form that suits each block; our own | patched |
 //! | [`poptrie`] | a 64-ary trie with population counts (2015) | patched |
 //! | [`dxr`] | a direct table, and ranges for a binary search (2012, 2017) | patched |
 //! | [`dir24_8`] | a table of 2^24 entries, and groups of 256 (1998) | patched |
@@ -142,8 +142,8 @@
 //! | [`radix`] | the binary trees that the papers compare with | compiled again |
 //! | [`linear`](engine::linear) | every route: the oracle of the tests | compiled again |
 //!
-//! [`EngineKind::Auto`] is Folio, unless a memory limit refuses it; then the smallest engine that fits.
-//! Prefer it until a measurement says otherwise. An [`EngineSpec`] names an engine with
+//! [`EngineKind::Auto`] is Folio, unless a memory limit excludes it; then it is the smallest engine that
+//! fits. Prefer it unless a measurement favours another engine. An [`EngineSpec`] names an engine with
 //! options, such as `poptrie:s=16` or `auto:memory=4M`. All engines give the same answers.
 //!
 //! # What to compile with
@@ -161,7 +161,7 @@
 //! Million single lookups a second, baseline / `x86-64-v3`, of addresses inside random routes of full
 //! tables (1,042,325 IPv4 and 246,175 IPv6 routes), on one core of an AMD EPYC (Zen 5, virtual), rustc
 //! 1.95, 2026-11-24, medians of two or three runs of the example `single_lookups`. The rates of
-//! `dir24_8`, `sail` and `spider`, whose arrays exceed the L2, moved by half from run to run.
+//! `dir24_8`, `sail` and `spider` vary by half from run to run: their arrays exceed the L2.
 //!
 //! | engine | IPv4 | IPv6 |
 //! |---|---|---|
@@ -183,9 +183,9 @@
 //!
 //! # Errors and limits
 //!
-//! | what may fail | error | then |
+//! | failure | error | consequence |
 //! |---|---|---|
-//! | text that is no prefix, a prefix with host bits | [`ParsePrefixError`], [`PrefixError`] | |
+//! | text that is not a prefix, a prefix with host bits | [`ParsePrefixError`], [`PrefixError`] | |
 //! | a route or a value beyond a table's limit | [`RibFull`], [`NextHopsFull`], [`InsertError`] | the table is unchanged |
 //! | a table beyond a limit of an engine, an option that it lacks | [`CompileError`] | [`EngineSpec::wider`] lists variants with wider limits |
 //! | a change of a live table | [`UpdateError`] | the table answers as before |
@@ -198,13 +198,13 @@
 //!
 //! # Without the standard library
 //!
-//! Without the feature `std` the crate is `no_std` and needs `alloc`. Everything remains but
-//! `live::Batcher`, which has a thread of its own, and the trials of [`engine::auto`], which need a
-//! clock. CPU features are detected there too.
+//! Without the feature `std` the crate is `no_std` and needs `alloc`. It then lacks `live::Batcher`,
+//! which has its own thread, and the trials of [`engine::auto`], which need a clock. CPU features
+//! are still detected.
 //!
 //! | target | checks on each change |
 //! |---|---|
-//! | `x86_64-unknown-linux-gnu` | all tests, at every SIMD level of the CPU; the least compiler version |
+//! | `x86_64-unknown-linux-gnu` | all tests, at every SIMD level of the CPU; the oldest supported compiler |
 //! | `aarch64-unknown-linux-gnu`, `s390x-unknown-linux-gnu` | tests, emulated, without SIMD |
 //! | `i686-unknown-linux-gnu` | tests, without SIMD |
 //! | `wasm32-unknown-unknown` | every engine and a live table in Node.js; with `std` too, where threads, mapped files and trials are errors |
@@ -225,8 +225,8 @@
 //!
 //! - `std` (default): without it the crate is `no_std` and needs `alloc`.
 //! - `folio` (default), `dir24-8`, `dxr`, `poptrie`, `radix`, `sail`, `spider`, `tree-bitmap`: a
-//!   lookup engine each. [`EngineKind::Auto`] chooses among those that are compiled in; to compile
-//!   another is [`CompileError::NotCompiled`]. Folio suits most tables best. Where memory is
+//!   lookup engine each. [`EngineKind::Auto`] chooses among the engines that are compiled in; any other
+//!   engine is [`CompileError::NotCompiled`]. Folio suits most tables best. Where memory is
 //!   limited, add `poptrie` or `dxr`.
 //! - `all-engines`: all of them.
 //! - `file`: compiled tables as files, mapped into memory.
@@ -239,7 +239,7 @@
 //! longmatch = { version = "0.1", default-features = false, features = ["std", "poptrie"] }
 //! ```
 //!
-// The engines that are compiled in have a page of their own.
+// The engines that are compiled in each have a page.
 #![cfg_attr(feature = "dir24-8", doc = "[`dir24_8`]: engine::dir24_8")]
 #![cfg_attr(feature = "dxr", doc = "[`dxr`]: engine::dxr")]
 #![cfg_attr(feature = "poptrie", doc = "[`poptrie`]: engine::poptrie")]

@@ -34,7 +34,7 @@ fn specs() -> impl Iterator<Item = TableSpec> {
     })
 }
 
-/// A table of routes of all lengths, each with a value of its own: its prefix and its number.
+/// A table of routes of all lengths, each with its own value: its prefix and its number.
 fn distinct(routes: u32) -> Table<(IpPrefix, usize)> {
     let mut table = Table::new();
     let [ipv4, ipv6] = [
@@ -134,7 +134,7 @@ fn verify<T: std::fmt::Debug + PartialEq>(table: &FrozenTable<T>) {
     {
         assert!(StridedKeys::<Ipv6>::new(&headers, offset, stride, count).is_none());
     }
-    // References of which a closure cannot return the slices it borrows.
+    // A closure cannot return slices that it borrows from such references.
     let mixed: Vec<IpAddr> = addrs
         .iter()
         .zip(&addrs6)
@@ -207,7 +207,7 @@ fn every_engine_answers_with_routes_and_values() {
     }
 }
 
-/// Routes with equal values are told apart; values alone are not.
+/// Routes with equal values have different ids; equal values alone do not.
 #[test]
 fn routes_with_equal_values_have_ids_of_their_own() {
     let mut table = Table::new();

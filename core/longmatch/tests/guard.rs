@@ -84,7 +84,7 @@ mod linux {
 
     impl<T> Drop for Guarded<T> {
         fn drop(&mut self) {
-            // SAFETY: the mapping made by `new`, of which no slice is borrowed any more.
+            // SAFETY: the mapping made by `new`; no slice of it is borrowed any more.
             unsafe { libc::munmap(self.start.as_ptr().cast(), self.capacity + 2 * self.page) };
         }
     }
@@ -128,7 +128,7 @@ mod linux {
         }
     }
 
-    // SAFETY: memory is the system's, or a mapping of its own for each allocation, with the
+    // SAFETY: memory is the system's, or a separate mapping for each allocation, with the
     // requested size and alignment. An allocation begins in the first page of its mapping, so
     // `dealloc` finds the mapping.
     unsafe impl GlobalAlloc for GuardAllocator {
@@ -279,7 +279,7 @@ mod linux {
 
     /// A step outside is a crash, which the tests above rely on.
     ///
-    /// Takes one in a process of its own.
+    /// Takes one in a separate process.
     #[test]
     fn a_step_outside_is_a_crash() {
         let step = |side: &str| {

@@ -17,7 +17,7 @@ struct Quota {
     lookups: u64,
     /// Calls during which the version changed.
     overlaps: u64,
-    /// Number of versions that next hops tell apart; then they repeat.
+    /// Number of versions with distinct next hops; then they repeat.
     ids: u32,
 }
 

@@ -187,7 +187,7 @@ fn look_up(
     [found, by_id].map(|routes| routes.map(|route| Some(answer(prefixes, route?)))).into()
 }
 
-/// The answer of a route, whose value names its prefix.
+/// The answer of a route; its value names its prefix.
 fn answer(prefixes: &[IpPrefix], (prefix, value): (IpPrefix, &Value)) -> (usize, usize) {
     assert_eq!(prefixes[value.0], prefix, "the value of another route");
     **value

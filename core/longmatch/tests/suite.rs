@@ -221,7 +221,7 @@ fn check_estimates<F: Engines>(rib: &Rib<F>) {
         let Some(bytes) = estimate(rib, &spec) else { continue };
         let fib = Fib::compile(rib, spec.clone().with_memory(bytes)).unwrap();
         let taken = fib.memory_usage().bytes() as u64;
-        // A route that ends where a child begins can need a node of its own.
+        // A route that ends where a child begins can need its own node.
         let uncounted =
             if spec.kind == EngineKind::TreeBitmap { 24 * rib.len() as u64 } else { 64 };
         assert!(taken <= bytes + uncounted, "{spec} takes {taken}, estimated at {bytes}");

@@ -94,7 +94,7 @@ impl<'r, F: TrafficFamily> Comparison<'r, F> {
         self.workload_of(traffic, seed, F::KEYS, CHECKED)
     }
 
-    /// Prepares traffic of `keys` addresses, of which `checked` are checked.
+    /// Prepares traffic of `keys` addresses; `checked` of them are checked.
     ///
     /// Returns `None` if the traffic has no address of this family.
     pub fn workload_of(

@@ -205,7 +205,7 @@ mod tests {
         }
     }
 
-    /// A block of nine costs two runs of the generator, whose rest is lost.
+    /// A block of nine costs two runs of the generator; the remaining numbers are lost.
     #[test]
     fn the_spider_papers_generator_makes_eight_at_a_time() {
         let (nine, eight) = (KeyRule::Spider(&[]), KeyRule::Spider(&[]));

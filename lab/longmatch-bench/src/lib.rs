@@ -7,7 +7,7 @@
 //! - [`record`] is the form in which measurements are stored.
 //! - [`Comparison`] measures engines side by side, after checking their answers.
 //! - [`Replay`] measures the updates of a table and their effect on its readers.
-//! - [`Peer`] is another implementation, which runs in a process of its own.
+//! - [`Peer`] is another implementation, which runs in its own process.
 //! - [`Machine`] describes where and when a measurement ran.
 //!
 //! A rate is shown only if the answers were right, and no test depends on a rate.
@@ -26,6 +26,7 @@ mod kernel;
 mod key_stream;
 pub mod machine;
 mod measurement;
+mod mismatches;
 mod mode;
 mod noise;
 mod oracle;
@@ -43,7 +44,6 @@ mod single;
 mod sorted;
 mod stats;
 mod syn_tables;
-mod tally;
 mod target;
 mod test_addresses;
 #[cfg(any(test, feature = "testing"))]
@@ -66,6 +66,7 @@ pub use kernel::Kernel;
 pub use key_stream::{KeyStream, pass_sum};
 pub use machine::Machine;
 pub use measurement::{AutoChoice, Measurement, ROOFLINE, WRONG};
+pub use mismatches::Mismatch;
 pub use mode::Mode;
 pub use noise::gigahertz;
 pub use oracle::Oracle;
@@ -83,7 +84,6 @@ pub use run_config::RunConfig;
 pub use sorted::{RangeSource, RibEngine, SortedRoutes};
 pub use stats::Stats;
 pub use syn_tables::{syn1, syn2};
-pub use tally::Mismatch;
 pub use target::{BenchTarget, Iteration, Pass, Timed};
 pub use test_addresses::Coverage;
 pub use threads::ThreadError;

@@ -221,7 +221,7 @@ struct ThreadResult {
     noise: NoiseReport,
 }
 
-/// The time from the first start to the last end, by which the work of several threads is divided.
+/// The time from the first start to the last end: the divisor of the work of several threads.
 ///
 /// The threads' own rates cannot be added, because threads that share a CPU run at different times.
 pub(crate) fn span(times: impl Iterator<Item = (Instant, Instant)> + Clone) -> Duration {

@@ -72,7 +72,7 @@ impl SplitMix64 {
 /// Eight linear congruential generators of 32 bits side by side, for the Spider paper's traffic.
 ///
 /// The paper (V-A) names the kind, not the constants; these are those of Numerical Recipes (7.1.4
-/// of the third edition): full period, fit for nothing but traffic.
+/// of the third edition): full period, fit only for traffic.
 #[derive(Clone, Debug)]
 pub(crate) struct Lcg {
     states: [u32; Self::LANES],

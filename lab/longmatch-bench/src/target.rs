@@ -12,11 +12,11 @@ use crate::family::TrafficFamily;
 use crate::generator::{BLOCK, KeyRule, SpiderKeys};
 use crate::kernel::Kernel;
 use crate::key_stream::{KeyBlocks, KeyStream, batches};
+use crate::mismatches::UNWRITTEN;
 use crate::mode::Mode;
 use crate::random::Xorshift;
 use crate::run_config::RunConfig;
 use crate::single::{OneByOne, Ticks, run_single};
-use crate::tally::UNWRITTEN;
 use crate::ticks::ticks;
 
 /// The unit of work between two readings of the time stamp counter.

@@ -5,10 +5,10 @@ use core::ops::Range;
 use longmatch::{Bits, NextHopId};
 
 use crate::family::TrafficFamily;
+use crate::mismatches::{MismatchCounts, UNWRITTEN};
 use crate::oracle::Oracle;
 use crate::random::Xorshift;
 use crate::sorted::RangeSource;
-use crate::tally::{Tally, UNWRITTEN};
 use crate::threads::{ThreadError, together};
 
 /// Coverage of the address space by a verification.
@@ -182,22 +182,22 @@ impl<F: TrafficFamily> TestAddresses<F> {
         threads: usize,
         lookup: impl Fn() -> L + Sync,
         on_part: impl Fn(u64) + Sync,
-    ) -> Result<Tally<F>, ThreadError> {
+    ) -> Result<MismatchCounts<F>, ThreadError> {
         let work = |i| {
-            let (mut lookup, mut tally, mut got) = (lookup(), Tally::new(), Vec::new());
+            let (mut lookup, mut counts, mut got) = (lookup(), MismatchCounts::new(), Vec::new());
             // Adjacent parts take about the same time, so they go to different threads.
             for part in parts.clone().skip(i).step_by(threads) {
                 on_part(self.visit(part, |addrs, expected| {
                     got.clear();
                     got.resize(addrs.len(), UNWRITTEN);
                     lookup(addrs, &mut got);
-                    tally.compare(addrs, expected, &got);
+                    counts.compare(addrs, expected, &got);
                 }));
             }
-            tally
+            counts
         };
-        let mut all = Tally::new();
-        together(threads, work)?.into_iter().for_each(|tally| all.add(tally));
+        let mut all = MismatchCounts::new();
+        together(threads, work)?.into_iter().for_each(|counts| all.add(counts));
         Ok(all)
     }
 }

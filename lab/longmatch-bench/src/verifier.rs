@@ -9,8 +9,8 @@ use longmatch::{CompileError, Corrupt, Engine, EngineSpec, EngineVisitor, Rib};
 
 use crate::family::TrafficFamily;
 use crate::kernel::Kernel;
+use crate::mismatches::Mismatch;
 use crate::sorted::{RangeSource, RibEngine, SortedRoutes};
-use crate::tally::Mismatch;
 use crate::test_addresses::{Coverage, TestAddresses};
 use crate::threads::ThreadError;
 
@@ -94,7 +94,7 @@ pub enum VerifyError {
 pub type OnStep<'a> = &'a (dyn Fn(VerifyStep) + Sync);
 
 impl<'r, F: TrafficFamily> Verifier<'r, F> {
-    /// A verifier of engines compiled from `rib`, whose right answers come from `reference`.
+    /// A verifier of engines compiled from `rib`; the right answers come from `reference`.
     ///
     /// It tests the `brief` levels only in ranges, to avoid long sweeps of IPv4, and uses as many
     /// threads as there are CPUs. O(routes).
@@ -178,14 +178,14 @@ impl<'r, F: TrafficFamily> Verifier<'r, F> {
             let lookup =
                 || move |addrs: &[_], got: &mut [_]| kernel.answer(engine, simd, addrs, got);
             let step = |addresses| on_step(VerifyStep { addresses, total });
-            let tally = addresses.compare(parts, self.threads, lookup, step)?;
+            let counts = addresses.compare(parts, self.threads, lookup, step)?;
             Ok(KernelResult {
                 kernel,
                 level: simd.level(),
                 coverage: addresses.coverage(),
-                addresses: tally.addresses,
-                mismatches: tally.mismatches,
-                examples: tally.examples(),
+                addresses: counts.addresses,
+                mismatches: counts.mismatches,
+                examples: counts.examples(),
                 seconds: start.elapsed().as_secs_f64(),
             })
         };
@@ -232,7 +232,7 @@ impl<F: TrafficFamily> EngineVisitor<F> for VerifyVisitor<'_, '_, F> {
 mod tests {
     use super::*;
     use crate::engine_loops::BenchFamily;
-    use crate::tally::EXAMPLES;
+    use crate::mismatches::EXAMPLES;
     use crate::testing::{WrongEngine, table4, table6};
     use crate::threads::testing::refusing;
     use longmatch::{

@@ -1,4 +1,4 @@
-//! Tests of the client with the reference peer and with programs that are no peers.
+//! Tests of the client with the reference peer and with programs that are not peers.
 
 mod common;
 

@@ -6,7 +6,7 @@ use longmatch_bench::{
     BenchFamily, KeySource, Measurement, Mode, ROOFLINE, RunConfig, Traffic, Workload,
 };
 
-use crate::declaration::{Absence, EngineUnderTest, RunSpec, Tables, paper};
+use crate::declaration::{EngineUnderTest, RunSpec, Skipped, Tables, paper};
 use crate::engine_set::{EngineSet, Measured};
 use crate::experiment::Experiment;
 use crate::inputs::{Effort, Inputs, Named, SEED};
@@ -43,14 +43,14 @@ pub(crate) struct ExperimentContext<'a> {
 }
 
 /// A function that measures on a table.
-type OnTable<F> = fn(&mut ExperimentContext<'_>, Named<'_, F>) -> Result<(), Absence>;
+type OnTable<F> = fn(&mut ExperimentContext<'_>, Named<'_, F>) -> Result<(), Skipped>;
 
-/// The tables of an experiment, the estimated seconds of so many engines on one, and the function that measures.
+/// The tables of an experiment, the estimated seconds of a number of engines on one, and the function that measures.
 pub(crate) type Function = (Tables, fn(f64, &Effort) -> f64, OnTable<Ipv4>, OnTable<Ipv6>);
 
-/// The position of a value in an experiment.
+/// The cell of a figure that shows a value.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Place<'p> {
+pub(crate) struct FigureCell<'p> {
     pub figure: &'p str,
     /// The run configuration.
     pub run: &'p str,
@@ -122,29 +122,29 @@ impl<'a> ExperimentContext<'a> {
     /// Measures all engines of a set and notes their rates.
     pub fn measure<F: BenchFamily>(
         &mut self,
-        place: Place<'_>,
+        cell: FigureCell<'_>,
         set: &EngineSet<'_, F>,
         workload: &Workload<F>,
         setup: &RunConfig,
     ) -> Vec<Measured> {
         let all = measured(set, workload, setup);
         for measured in &all {
-            self.note(rate_value(place, set.table, workload, setup, measured));
+            self.note(rate_value(cell, set.table, workload, setup, measured));
             if let (Some(roofline), Some(record)) = (&measured.roofline, measured.record()) {
-                self.roofline(place, set.table, measured, roofline, record);
+                self.roofline(cell, set.table, measured, roofline, record);
             }
         }
         let timed = all.iter().filter(|it| it.record().is_some()).count();
         let share = setup.seconds / self.effort.seconds;
         self.step(timed as f64 * share * self.effort.rates(1, false));
-        self.conditions_of_rates(place, set, workload, setup);
+        self.conditions_of_rates(cell, set, workload, setup);
         all
     }
 
     /// Notes for all engines of a set why they cannot be measured with a SIMD level.
     pub fn refuse<F: BenchFamily>(
         &mut self,
-        place: Place<'_>,
+        cell: FigureCell<'_>,
         set: &EngineSet<'_, F>,
         workload: &Workload<F>,
         setup: &RunConfig,
@@ -153,7 +153,7 @@ impl<'a> ExperimentContext<'a> {
         for (engine, _) in &set.members {
             let result = Err(unsupported.to_string());
             let measured = Measured { engine: engine.clone(), result, roofline: None };
-            let value = rate_value(place, set.table, workload, setup, &measured);
+            let value = rate_value(cell, set.table, workload, setup, &measured);
             self.note(Value { simd: unsupported.level.name().into(), ..value });
         }
     }
@@ -161,7 +161,7 @@ impl<'a> ExperimentContext<'a> {
     /// Notes the rate of an engine's roofline and the engine's share of it.
     fn roofline<F: BenchFamily>(
         &mut self,
-        place: Place<'_>,
+        cell: FigureCell<'_>,
         table: Named<'_, F>,
         measured: &Measured,
         roofline: &Measurement,
@@ -173,10 +173,10 @@ impl<'a> ExperimentContext<'a> {
             mode: "batch".into(),
             ..Value::default()
         };
-        self.note(at(place, table, roofline.rate(value)));
+        self.note(at(cell, table, roofline.rate(value)));
         if let Some((rate, most)) = record.mlps().zip(roofline.mlps()) {
             let name = ("share of the roofline", "%");
-            self.count(place, table, engine, name, 100.0 * rate / most);
+            self.count(cell, table, engine, name, 100.0 * rate / most);
         }
     }
 
@@ -205,7 +205,7 @@ impl<'a> ExperimentContext<'a> {
     /// Notes a quantity of an engine, or the reason why there is none.
     pub fn quantity<F: BenchFamily>(
         &mut self,
-        place: Place<'_>,
+        cell: FigureCell<'_>,
         table: Named<'_, F>,
         engine: &EngineUnderTest,
         (metric, unit): (&str, &str),
@@ -216,19 +216,19 @@ impl<'a> ExperimentContext<'a> {
         let refused = value.as_ref().err().cloned().unwrap_or_default();
         let value =
             Value { engine, alias, metric, unit, value: value.ok(), refused, ..Value::default() };
-        self.note(at(place, table, value));
+        self.note(at(cell, table, value));
     }
 
     /// Notes a count of an engine, or of the table if the engine is empty.
     pub fn count<F: BenchFamily>(
         &mut self,
-        place: Place<'_>,
+        cell: FigureCell<'_>,
         table: Named<'_, F>,
         engine: &str,
         name: (&str, &str),
         value: f64,
     ) {
-        self.quantity(place, table, &EngineUnderTest::new(engine), name, Ok(value));
+        self.quantity(cell, table, &EngineUnderTest::new(engine), name, Ok(value));
     }
 
     /// Notes a condition of a figure, unless it is already noted.
@@ -241,13 +241,13 @@ impl<'a> ExperimentContext<'a> {
 
     fn conditions_of_rates<F: BenchFamily>(
         &mut self,
-        place: Place<'_>,
+        cell: FigureCell<'_>,
         set: &EngineSet<'_, F>,
         workload: &Workload<F>,
         setup: &RunConfig,
     ) {
-        let anchor = anchor::<F>(place.figure, set.table.name);
-        let named = |name: &str| match place.run {
+        let anchor = anchor::<F>(cell.figure, set.table.name);
+        let named = |name: &str| match cell.run {
             "" => name.to_owned(),
             run => format!("{name}, {run}"),
         };
@@ -298,12 +298,12 @@ pub(crate) fn anchor<F: BenchFamily>(figure: &str, table: &str) -> String {
 }
 
 /// Returns the value with its position and its table.
-pub(crate) fn at<F: BenchFamily>(place: Place<'_>, table: Named<'_, F>, value: Value) -> Value {
+pub(crate) fn at<F: BenchFamily>(cell: FigureCell<'_>, table: Named<'_, F>, value: Value) -> Value {
     Value {
-        figure: place.figure.into(),
-        run: place.run.into(),
-        x: place.x.or(value.x),
-        at: if place.at.is_empty() { value.at } else { place.at.into() },
+        figure: cell.figure.into(),
+        run: cell.run.into(),
+        x: cell.x.or(value.x),
+        at: if cell.at.is_empty() { value.at } else { cell.at.into() },
         table: table.name.into(),
         family: F::NAME.into(),
         routes: table.rib.len() as u64,
@@ -318,13 +318,13 @@ fn measured<F: BenchFamily>(
     setup: &RunConfig,
 ) -> Vec<Measured> {
     // Members that hold the table are in the order of the comparison, and so are the records of those with the mode.
-    let held = set.members.iter().filter(|(_, place)| place.is_ok());
+    let held = set.members.iter().filter(|(_, index)| index.is_ok());
     let configs: Vec<_> = held.map(|(engine, _)| engine.config(setup)).collect();
     let run = set.comparison.run_each(workload, &configs);
     let failed = run.as_ref().err().map(ToString::to_string);
     let mut records = run.unwrap_or_default().into_iter().peekable();
-    let mut result = |engine: &EngineUnderTest, place: usize| {
-        let target = set.comparison.engine(place);
+    let mut result = |engine: &EngineUnderTest, index: usize| {
+        let target = set.comparison.engine(index);
         let record = match target.supports(engine.config(setup).mode) {
             true => records.next(),
             false => None,
@@ -335,9 +335,9 @@ fn measured<F: BenchFamily>(
             None => (record.ok_or_else(|| no_mode(setup.mode)), roofline),
         }
     };
-    let measured = |(engine, place): &(EngineUnderTest, Result<usize, String>)| {
-        let (result, roofline) = match place {
-            Ok(place) => result(engine, *place),
+    let measured = |(engine, index): &(EngineUnderTest, Result<usize, String>)| {
+        let (result, roofline) = match index {
+            Ok(index) => result(engine, *index),
             Err(reason) => (Err(reason.clone()), None),
         };
         Measured { engine: engine.clone(), result, roofline }
@@ -355,7 +355,7 @@ fn no_mode(mode: Mode) -> String {
 }
 
 fn rate_value<F: BenchFamily>(
-    place: Place<'_>,
+    cell: FigureCell<'_>,
     table: Named<'_, F>,
     workload: &Workload<F>,
     setup: &RunConfig,
@@ -377,7 +377,7 @@ fn rate_value<F: BenchFamily>(
         unit: "Mlps".into(),
         ..Value::default()
     };
-    let value = at(place, table, value);
+    let value = at(cell, table, value);
     let variant = measured.record().map(|record| record.title().replace(' ', ":"));
     let variant = variant.filter(|variant| *variant != engine.spec).unwrap_or_default();
     let value = Value { variant, ..value };

@@ -7,12 +7,12 @@ use longmatch::{EngineKind, EngineSpec};
 use longmatch_bench::{BenchFamily, Mode, RunConfig, Traffic};
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-use crate::claim::Pick;
+use crate::claim::ValueRef;
 use crate::record::Value;
 
 /// The reason why an experiment cannot run with these inputs or on this machine, and the remedy.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Absence(pub String);
+pub struct Skipped(pub String);
 
 /// Rates of a set of engines under run configurations, on tables.
 #[derive(Deserialize)]
@@ -143,13 +143,13 @@ impl Tables {
     }
 
     /// Returns the reason why an experiment cannot run without any of them.
-    pub fn missing(self) -> Absence {
+    pub fn missing(self) -> Skipped {
         let routes = match self.most() {
             [_, 0] => "ipv4 routes",
             [0, _] => "ipv6 routes",
             _ => "routes",
         };
-        Absence(format!("needs a table with {routes}"))
+        Skipped(format!("needs a table with {routes}"))
     }
 }
 
@@ -163,7 +163,7 @@ pub(crate) struct RunSpec {
     /// The figure, if not that of the set of rates.
     #[serde(default)]
     pub figure: String,
-    /// The traffic; none stands for the destinations of a packet trace.
+    /// The traffic; none means the destinations of a packet trace.
     #[serde(deserialize_with = "traffic")]
     pub traffic: Option<Traffic>,
     /// The order of lookups: one by one, in batches, or dependent.
@@ -301,7 +301,7 @@ pub(crate) enum Rows {
     },
 }
 
-/// A table of a paper, whose values are shown beside ours.
+/// A table of a paper; its values are shown beside ours.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PaperTable {
@@ -312,7 +312,7 @@ pub(crate) struct PaperTable {
     #[serde(default = "crate::claim::ipv4")]
     pub family: String,
     /// Quantities, as in claims but without engines: `rate() in 'just in time' at 4`.
-    pub columns: Vec<Pick>,
+    pub columns: Vec<ValueRef>,
     /// A value for each column, by engine or by a position such as `at 16`; `nan` where the paper has none.
     pub values: BTreeMap<String, Vec<f64>>,
 }
@@ -326,7 +326,7 @@ pub(crate) fn paper(tables: &[PaperTable], ours: &Value) -> Option<f64> {
             (None, Some(x)) if ours.engine.is_empty() => (it.values.get(&format!("at {x}"))?, None),
             _ => return None,
         };
-        let is = |pick: &Pick| {
+        let is = |pick: &ValueRef| {
             (&pick.run, &pick.metric, pick.xs.first()) == (&ours.run, &ours.metric, x.as_ref())
         };
         Some(row[it.columns.iter().position(is)?]).filter(|value| !value.is_nan())

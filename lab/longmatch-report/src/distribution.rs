@@ -4,7 +4,7 @@ use longmatch::simd::Simd;
 use longmatch_bench::ticks::Counter;
 use longmatch_bench::{BenchFamily, Iteration, pin};
 
-use crate::context::{ExperimentContext, Place};
+use crate::context::{ExperimentContext, FigureCell};
 use crate::declaration::EngineUnderTest;
 use crate::engine_set::EngineSet;
 use crate::inputs::{Named, SEED};
@@ -143,13 +143,13 @@ const UP_TO: f64 = 400.0;
 /// Records the mean, the percentiles and the distribution of an engine, each as a separate run configuration.
 pub(crate) fn cycles<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
-    place: Place<'_>,
+    cell: FigureCell<'_>,
     named: Named<'_, F>,
     engine: &EngineUnderTest,
     ticks: &Ticks<u16>,
 ) {
     let mut note = |run, x, name, value| {
-        context.quantity(Place { run, x, ..place }, named, engine, name, Ok(value));
+        context.quantity(FigureCell { run, x, ..cell }, named, engine, name, Ok(value));
     };
     note("mean", None, CYCLES, ticks.mean());
     for (name, share) in SHARES {

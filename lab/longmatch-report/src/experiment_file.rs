@@ -19,7 +19,7 @@ struct File {
     source: String,
     #[serde(default)]
     setting: String,
-    /// Routes of a full table, by family: claims need so many unless they say otherwise.
+    /// Routes of a full table, by family: claims need this number unless they state another.
     #[serde(default)]
     full: BTreeMap<String, u64>,
     #[serde(default)]
@@ -102,7 +102,7 @@ fn set_if_empty(text: &mut String, usual: &str) {
 }
 
 impl File {
-    /// Replaces names by what they stand for, and fills what is missing with what is usual.
+    /// Replaces names by the values that they denote, and fills missing fields with defaults.
     fn complete(&self, it: &mut Experiment) -> Result<(), String> {
         let works = [!it.rates.is_empty(), it.measure.is_some(), it.absent.is_some()];
         if works.into_iter().filter(|it| *it).count() != 1 {
@@ -159,7 +159,7 @@ impl File {
     }
 }
 
-/// Returns what names stand for.
+/// Returns the values that names denote.
 fn found<T: Clone>(
     all: &BTreeMap<String, T>,
     names: &[String],
@@ -286,7 +286,7 @@ mod tests {
             }
             for claim in &it.claims {
                 let text = format!("{:?} {:?}", claim.judge, claim.needs);
-                let picks = text.split("Pick { engines: [").skip(1);
+                let picks = text.split("ValueRef { engines: [").skip(1);
                 for pick in picks {
                     let (engines, rest) = pick.split_once("], run: \"").expect("a pick");
                     let run = rest.split('"').next().expect("a run");

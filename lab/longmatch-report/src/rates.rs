@@ -8,8 +8,8 @@ use longmatch_bench::{
     BenchFamily, RunConfig, Traffic, Workload, known_peers, peer_directory_name, pin, syn1, syn2,
 };
 
-use crate::context::{ExperimentContext, MIB, Place, anchor};
-use crate::declaration::{Absence, Axis, EngineUnderTest, Rates, RunSpec, Tables};
+use crate::context::{ExperimentContext, FigureCell, MIB, anchor};
+use crate::declaration::{Axis, EngineUnderTest, Rates, RunSpec, Skipped, Tables};
 use crate::engine_set::{EngineSet, Measured};
 use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::scaled::{Growth, renumbered, thinned};
@@ -54,7 +54,7 @@ pub(crate) fn seconds(all: &[Rates], inputs: &Inputs, effort: &Effort) -> f64 {
 ///
 /// # Errors
 /// If no set has a table.
-pub(crate) fn run(all: &[Rates], context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+pub(crate) fn run(all: &[Rates], context: &mut ExperimentContext<'_>) -> Result<(), Skipped> {
     let mut tables = 0;
     for rates in all {
         let (four, six) = context.inputs.chosen(rates.tables);
@@ -68,7 +68,7 @@ pub(crate) fn run(all: &[Rates], context: &mut ExperimentContext<'_>) -> Result<
         six.into_iter().for_each(|named| sized(rates, context, named));
     }
     if tables == 0 {
-        return Err(Absence("needs a table with routes of the family".into()));
+        return Err(Skipped("needs a table with routes of the family".into()));
     }
     Ok(())
 }
@@ -79,7 +79,7 @@ fn runs<'r>(rates: &'r Rates, effort: &Effort) -> impl Iterator<Item = &'r RunSp
     rates.runs.iter().filter(move |run| full || !run.full)
 }
 
-/// Returns the sizes of tables derived from one with so many routes: a quick report has every second one, from the
+/// Returns the sizes of tables derived from one with this number of routes: a quick report has every second one, from the
 /// second on.
 fn sizes(rates: &Rates, effort: &Effort, routes: usize) -> Vec<usize> {
     let times = rates.times.iter().map(|times| (routes as f64 * times).round() as usize);
@@ -92,8 +92,8 @@ fn split(rates: &Rates, context: &mut ExperimentContext<'_>, named: Named<'_, Ip
     type Split = fn(&Rib<Ipv4>) -> Rib<Ipv4>;
     for (run, split) in [("the table", Rib::clone as Split), ("SYN1", syn1), ("SYN2", syn2)] {
         let rib = split(named.rib);
-        let place = Place { figure: &rates.figure, run, ..Place::default() };
-        on_table(rates, context, Named { rib: &rib, ..named }, &rates.engines, place);
+        let cell = FigureCell { figure: &rates.figure, run, ..FigureCell::default() };
+        on_table(rates, context, Named { rib: &rib, ..named }, &rates.engines, cell);
     }
 }
 
@@ -101,10 +101,10 @@ fn split(rates: &Rates, context: &mut ExperimentContext<'_>, named: Named<'_, Ip
 fn sized<F: BenchFamily>(rates: &Rates, context: &mut ExperimentContext<'_>, named: Named<'_, F>) {
     let mut engines = rates.engines.clone();
     engines.retain(|it| it.exists_for::<F>());
-    let place = Place { figure: &rates.figure, ..Place::default() };
+    let cell = FigureCell { figure: &rates.figure, ..FigureCell::default() };
     let sizes = sizes(rates, &context.effort, named.rib.len());
     if sizes.is_empty() {
-        on_table(rates, context, named, &engines, place);
+        on_table(rates, context, named, &engines, cell);
     }
     let (mut growth, mut before) = (None, 0);
     for wanted in sizes {
@@ -118,8 +118,8 @@ fn sized<F: BenchFamily>(rates: &Rates, context: &mut ExperimentContext<'_>, nam
             continue;
         }
         before = rib.len();
-        let place = Place { x: Some(rib.len() as f64), ..place };
-        let big = on_table(rates, context, Named { rib: &rib, ..named }, &engines, place);
+        let cell = FigureCell { x: Some(rib.len() as f64), ..cell };
+        let big = on_table(rates, context, Named { rib: &rib, ..named }, &engines, cell);
         engines.retain(|it| !big.iter().any(|spec| kind(spec) == kind(&it.spec)));
         context.step(rib.len() as f64 * PER_ROUTE * engines.len() as f64);
     }
@@ -136,7 +136,7 @@ fn on_table<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, F>,
     engines: &[EngineUnderTest],
-    place: Place<'_>,
+    cell: FigureCell<'_>,
 ) -> Vec<String> {
     let mut set = match rates.compile {
         true => EngineSet::new(named, engines),
@@ -145,7 +145,7 @@ fn on_table<F: BenchFamily>(
     context.step(rates.engines.len() as f64 * COMPILE);
     let usual = context.effort;
     if rates.peers {
-        start_peers(context, &mut set, place.figure);
+        start_peers(context, &mut set, cell.figure);
         let (keys, checked) = (usual.keys.min(PEER_KEYS), usual.checked.min(PEER_CHECKED));
         context.effort = Effort { keys, checked, ..usual };
     }
@@ -161,14 +161,14 @@ fn on_table<F: BenchFamily>(
                 last = workload.map(|workload| (run.traffic.clone(), workload));
             }
             let Some((_, workload)) = &last else { continue };
-            let measured = at_place(rates, context, &set, workload, run, place, (x, level));
+            let measured = at_place(rates, context, &set, workload, run, cell, (x, level));
             first = first.or(measured.filter(|_| x.is_none()));
             last = last.filter(|_| misses.is_none());
         }
     }
     context.effort = usual;
     // Values after the rates have columns after the rates.
-    counts(rates, context, place, named, &set, first.as_deref().unwrap_or_default())
+    counts(rates, context, cell, named, &set, first.as_deref().unwrap_or_default())
 }
 
 /// Returns the traffic of a run configuration, with this share of misses in percent if it varies it; `None` if it has no
@@ -198,13 +198,13 @@ fn at_place<F: BenchFamily>(
     set: &EngineSet<'_, F>,
     workload: &Workload<F>,
     run: &RunSpec,
-    place: Place<'_>,
+    cell: FigureCell<'_>,
     (x, level): RunPlace,
 ) -> Option<Vec<Measured>> {
-    let names = [place.run, &run.name[..], level.map_or("", |it| it.name())];
+    let names = [cell.run, &run.name[..], level.map_or("", |it| it.name())];
     let name: Vec<_> = names.into_iter().filter(|it| !it.is_empty()).collect();
-    let figure = if run.figure.is_empty() { place.figure } else { &run.figure };
-    let place = Place { figure, run: &name.join(", "), x: x.or(place.x), at: place.at };
+    let figure = if run.figure.is_empty() { cell.figure } else { &run.figure };
+    let cell = FigureCell { figure, run: &name.join(", "), x: x.or(cell.x), at: cell.at };
     let mut config = RunConfig { roofline: rates.roofline, ..context.setup(run) };
     match (&run.axis, x) {
         (Axis::Threads, Some(x)) => config.threads = x as usize,
@@ -213,13 +213,13 @@ fn at_place<F: BenchFamily>(
     }
     match level.map(Simd::forced) {
         Some(Err(unsupported)) => {
-            context.refuse(place, set, workload, &config, unsupported);
+            context.refuse(cell, set, workload, &config, unsupported);
             return None;
         }
         Some(Ok(simd)) => config.simd = simd,
         None => {}
     }
-    let measured = context.measure(place, set, workload, &config);
+    let measured = context.measure(cell, set, workload, &config);
     if run.latency {
         context.state_latencies(measured.len());
     }
@@ -246,7 +246,7 @@ fn cpus() -> usize {
 fn counts<F: BenchFamily>(
     rates: &Rates,
     context: &mut ExperimentContext<'_>,
-    place: Place<'_>,
+    cell: FigureCell<'_>,
     named: Named<'_, F>,
     set: &EngineSet<'_, F>,
     measured: &[Measured],
@@ -265,12 +265,12 @@ fn counts<F: BenchFamily>(
             big.push(engine.spec.clone());
         }
         let mut note = |metric: &str, unit, value| {
-            context.count(place, named, &engine.name, (metric, unit), value)
+            context.count(cell, named, &engine.name, (metric, unit), value)
         };
         for (part, metric) in &rates.parts {
             memory.part(part).into_iter().for_each(|own| note(metric, "", own.count as f64));
         }
-        match place.x {
+        match cell.x {
             // Not every peer can state its memory.
             _ if memory.parts.is_empty() => {}
             // Derived tables may be too small for a MiB.

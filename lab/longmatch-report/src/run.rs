@@ -9,14 +9,14 @@ use std::time::Instant;
 use longmatch_bench::machine::{self, Machine};
 
 use crate::context::ExperimentContext;
-use crate::declaration::Absence;
+use crate::declaration::Skipped;
+use crate::environment::{environment, facts};
 use crate::experiment::Experiment;
 use crate::files::replace;
 use crate::inputs::{Effort, Inputs};
 use crate::page;
 use crate::record::{Outcome, Run, Value, write_ndjson};
 use crate::records::{FILES, Records};
-use crate::surroundings::{facts, surroundings};
 
 /// The inputs, effort and experiments of a report.
 pub struct Report<'a> {
@@ -65,7 +65,7 @@ pub fn about(inputs: Vec<(String, String)>) -> Run {
     Run {
         version: format!("{}, {}", env!("CARGO_PKG_VERSION"), Machine::here().build()),
         date: machine::now(),
-        machine: surroundings(),
+        machine: environment(),
         inputs,
         ..Run::default()
     }
@@ -130,12 +130,12 @@ impl Report<'_> {
         let started = Instant::now();
         let mut context = ExperimentContext::new(inputs, self.effort, experiment, on_step);
         let ended = match self.omits(experiment) {
-            true => Err(Absence("is measured only with --full or --only".into())),
+            true => Err(Skipped("is measured only with --full or --only".into())),
             false => experiment.run(&mut context),
         };
         let ((values, conditions), absent) = match ended {
             Ok(()) => (context.finish(), String::new()),
-            Err(Absence(reason)) => (Default::default(), reason),
+            Err(Skipped(reason)) => (Default::default(), reason),
         };
         let outcome = Outcome {
             experiment: experiment.name.clone(),

@@ -85,7 +85,7 @@ static struct route *read_routes(const struct table *table, const char *path, si
 			return routes;
 		}
 		if (!parse_route(table, line, &routes[*count])) {
-			snprintf(why, REASON, "line %zu is no route", *count + 1);
+			snprintf(why, REASON, "line %zu is not a route", *count + 1);
 			break;
 		}
 		++*count;

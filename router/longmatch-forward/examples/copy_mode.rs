@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Each frame gets two Ethernet addresses, the interface's own and its neighbour's, so that it is
-//! received. The rate beside those of `longmatch-forward` and of the kernel tells the cost of AF_XDP
+//! received. The rate beside those of `longmatch-forward` and of the kernel shows the cost of AF_XDP
 //! from that of the forwarder (docs/decisions/0018-the-forwarder.md, "Speed on virtual interfaces").
 
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]

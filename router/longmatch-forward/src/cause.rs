@@ -117,7 +117,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts one packet of so many bytes, which came from this port.
+    /// Counts one packet of this size in bytes from this port.
     #[inline]
     pub fn count(&mut self, from: PortId, bytes: usize, fate: Fate) {
         self.received += 1;

@@ -34,7 +34,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// For so many threads.
+    /// For this number of threads.
     pub fn new(threads: usize) -> Self {
         let tallies = (0..threads).map(|_| Mutex::default()).collect();
         let batches = (0..threads).map(|_| AtomicU64::new(0)).collect();
@@ -78,7 +78,7 @@ impl Control {
     }
 }
 
-/// Forwards until there is no more packet, `control` says stop, or the queues fail.
+/// Forwards until the input is exhausted, `control` says stop, or the queues fail.
 ///
 /// `thread` is the number of the calling thread, from 0. The counts of a thread that has returned
 /// are exact.

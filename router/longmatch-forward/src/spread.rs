@@ -6,7 +6,7 @@ use longmatch::{InsertError, IpPrefix, Ipv4, Ipv6, NextHopId, Rib, Table};
 
 use crate::target::{Group, Hop, Mac, Neighbour, Port, Target};
 
-/// A forwarding table of these routes, in which each next hop is a neighbour of its own.
+/// A forwarding table of these routes, in which each next hop is a separate neighbour.
 ///
 /// Next hop `n` is the neighbour with the Ethernet address `02:00:` and `n` in 4 bytes, at port
 /// `(n - 1)` modulo the number of ports. `named` may give another target to a next hop, such as

@@ -141,10 +141,10 @@ pub struct Neighbour {
     sent: OnceLock<Box<[ThreadCount; THREADS]>>,
 }
 
-/// Threads that have a count of their own; the others share the last one.
+/// Threads that have their own count; the others share the last one.
 const THREADS: usize = 8;
 
-/// The packets that one thread forwarded to a neighbour, on a cache line of its own.
+/// The packets that one thread forwarded to a neighbour, on its own cache line.
 #[derive(Default)]
 #[repr(align(64))]
 struct ThreadCount {
@@ -194,7 +194,7 @@ impl Neighbour {
         }
     }
 
-    /// Counts a forwarded packet of so many bytes. `thread` is the number of the calling thread.
+    /// Counts a forwarded packet of this size in bytes. `thread` is the number of the calling thread.
     #[inline]
     pub(crate) fn count(&self, thread: usize, bytes: u16) {
         let counts = self.sent.get_or_init(Box::default);

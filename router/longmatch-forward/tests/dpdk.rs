@@ -1,6 +1,6 @@
 //! Packet I/O by DPDK, on devices that need no hardware.
 //!
-//! A process can start DPDK once, so each test runs in a process of its own: the test program, started
+//! A process can start DPDK once, so each test runs in its own process: the test program, started
 //! again with a variable set.
 #![cfg(feature = "dpdk")]
 
@@ -18,7 +18,7 @@ use longmatch_forward::{Cause, Fate, Outcome, PortId, Tally};
 /// The variable that is set in the process of a test.
 const CHILD: &str = "LONGMATCH_DPDK_TEST";
 
-/// Runs the body of the test with this name in a process of its own.
+/// Runs the body of the test with this name in its own process.
 fn in_own_process(name: &str, body: impl FnOnce()) {
     in_process(name, &[], body);
 }

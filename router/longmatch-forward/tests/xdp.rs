@@ -1,4 +1,4 @@
-//! Packet I/O by AF_XDP between virtual interfaces, each test in a network namespace of its own.
+//! Packet I/O by AF_XDP between virtual interfaces, each test in its own network namespace.
 //!
 //! Without the rights for that, tests say `skipped` and succeed.
 
@@ -43,7 +43,7 @@ fn receive(worker: &mut XdpIo, max: usize) -> usize {
     0
 }
 
-/// Dispatches a batch, all frames of which have the same fate.
+/// Dispatches a batch in which all frames have the same fate.
 fn dispatch(worker: &mut XdpIo, len: usize, fate: Fate) -> Tally {
     let mut tally = Tally::default();
     (0..len).for_each(|place| tally.count(PortId(0), worker.frame(place).len(), fate));

@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use crate::report::{Outcome, Report, Verdict};
+use crate::steps::{CommandResult, Steps, Verdict};
 use crate::workspace::{Compiler, cargo, root, target};
 use function::{Function, LoopCounts};
 use listing::Listing;
@@ -42,20 +42,20 @@ const CHOOSES: &str = "<Simd>::run<";
 const RUSTFLAGS: &str = "--emit=asm -Ccodegen-units=1 -Csymbol-mangling-version=v0";
 
 /// Runs the command by itself, and returns whether the counts equal the golden file.
-pub fn run(mode: Mode) -> Outcome {
-    let mut report = Report::default();
-    step(&mut report, mode);
-    Ok(report.finish())
+pub fn run(mode: Mode) -> CommandResult {
+    let mut steps = Steps::default();
+    step(&mut steps, mode);
+    Ok(steps.finish())
 }
 
 /// Runs the command as a step.
-pub fn step(report: &mut Report, mode: Mode) {
+pub fn step(steps: &mut Steps, mode: Mode) {
     let name = "machine code of the kernels";
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
-        report.skip(name, "the golden file is for x86-64 Linux only");
+        steps.skip(name, "the golden file is for x86-64 Linux only");
         return;
     }
-    report.step(name, || match check(mode) {
+    steps.step(name, || match check(mode) {
         Ok(verdict) => verdict,
         Err(error) => Verdict::Failed(error.to_string()),
     });

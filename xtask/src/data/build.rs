@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::rules::{self, Table};
 use super::{Mode, fetch};
-use crate::report::Outcome;
+use crate::steps::CommandResult;
 use crate::workspace::root;
 
 /// The source of the IPv4 table.
@@ -25,7 +25,7 @@ const IPV6_ROUTES: usize = 160_147;
 const LEVEL: i32 = 19;
 
 /// Rebuilds both tables; returns whether they are recorded and, in check mode, equal to the files in data/.
-pub fn run(mode: Mode) -> Outcome {
+pub fn run(mode: Mode) -> CommandResult {
     println!("compressing with zstd {} at level {LEVEL}", zstd::zstd_safe::version_string());
     let data = root().join("data");
     let recorded = fs::read_to_string(data.join("PROVENANCE.md")).unwrap_or_default();

@@ -39,7 +39,7 @@ pub const COLUMNS: [&str; 2] = ["asn", "name"];
 /// Builds the table from the two files of the package.
 ///
 /// # Errors
-/// Names the first line that is no range with an AS.
+/// Names the first line that is not a range with an AS.
 pub fn table(ipv4: &str, ipv6: &str) -> Result<PrefixData, String> {
     let columns = [(COLUMNS[0], ColumnType::U64), (COLUMNS[1], ColumnType::String)];
     let columns = columns.map(|(name, ty)| Column::new(name, ty)).to_vec();

@@ -12,7 +12,7 @@ use longmatch::table::{Cell, PrefixData};
 
 use super::build::{compress, settle, sha256};
 use super::{Mode, default_rules, fetch};
-use crate::report::Outcome;
+use crate::steps::CommandResult;
 use crate::workspace::root;
 
 /// The source, a package of npm.
@@ -21,7 +21,7 @@ const PACKAGE: &str = "@ip-location-db/asn";
 const RANGES: [&str; 2] = ["asn-ipv4.csv", "asn-ipv6.csv"];
 /// The files with the terms of the package's own sources, and what the package changed.
 const TERMS: [&str; 4] = ["ROUTEVIEWS-LICENSE", "DBIP-LICENSE", "NRO_LICENSE", "MODIFICATIONS"];
-/// Fewer prefixes than these, of IPv4 and IPv6, are no whole table.
+/// A table with fewer prefixes than these, of IPv4 and IPv6, is not complete.
 const LEAST: [usize; 2] = [400_000, 100_000];
 /// Addresses whose AS does not change in years, and addresses without any.
 const KNOWN: &[(&str, Option<u64>)] = &[
@@ -36,7 +36,7 @@ const RECORD: [&str; 2] = ["<!-- written by cargo xtask data default-table -->\n
 
 /// Rebuilds the table; returns whether it is as recorded: in check mode equal to the files in data/, and of a version that
 /// data/PROVENANCE.md already has, from the same archive.
-pub fn run(version: Option<&str>, mode: Mode) -> Outcome {
+pub fn run(version: Option<&str>, mode: Mode) -> CommandResult {
     let data = root().join("data");
     let current = fs::read_to_string(data.join("asn.version")).unwrap_or_default();
     let version = version.or_else(|| current.split_whitespace().next());

@@ -11,7 +11,7 @@ use crate::workspace::{cargo, json, root};
 /// Returns the directory of an unpacked package of crates.io.
 ///
 /// A temporary project depends on the package, so that cargo downloads it and prints its path. That project is in the
-/// target directory and is a separate workspace: the tables' sources are no dependency of this workspace.
+/// target directory and is a separate workspace: the tables' sources are not dependencies of this workspace.
 ///
 /// # Errors
 /// If cargo cannot be started, cannot fetch the package, or prints unexpected output.

@@ -77,10 +77,11 @@ fn parse_ipv6_prefix(line: &str) -> Option<Ipv6Prefix> {
     (length <= 128 && address.to_bits() & host_bits == 0).then_some(Ipv6Prefix { address, length })
 }
 
-/// Builds the IPv4 table, ordered by address and length; of several origins of a prefix it takes the lowest AS number.
+/// Builds the IPv4 table, ordered by address and length; if a prefix has several origins, the lowest AS number counts.
 ///
 /// The lowest rather than the first, so that the result does not depend on the order of lines. Leaves out prefixes
-/// shorter than /8: no AS was given so many addresses, and the one there is, `0.0.0.0/1`, gave private addresses an AS.
+/// shorter than /8: no AS was given a block of this size, and the only such prefix, `0.0.0.0/1`, gave private addresses an
+/// AS.
 pub fn ipv4_table(mut origins: Vec<Origin>) -> Table {
     origins.retain(|origin| origin.length >= 8);
     origins.sort_unstable();

@@ -13,14 +13,14 @@ mod contents;
 #[cfg(any(test, feature = "dist"))]
 mod licences;
 
-use crate::report::Outcome;
+use crate::steps::CommandResult;
 
 /// Builds the release and writes the archive with its checksum into `target/dist`.
 ///
 /// # Errors
 /// If a program does not build, a file is missing, or the archive cannot be written.
 #[cfg(feature = "dist")]
-pub fn run() -> Outcome {
+pub fn run() -> CommandResult {
     use std::fs;
 
     use crate::workspace::{Compiler, cargo, json, root, target};
@@ -57,6 +57,6 @@ pub fn run() -> Outcome {
 
 /// Runs this command again with the feature that it needs.
 #[cfg(not(feature = "dist"))]
-pub fn run() -> Outcome {
+pub fn run() -> CommandResult {
     crate::workspace::again_with("dist", "dist")
 }

@@ -2,7 +2,7 @@
 //! the tests fail.
 //!
 //! The copy is in `target/mutants` and is built there with a separate target directory, so that neither the sources
-//! nor other builds change. Models are built without the library, in a package of their own, which takes two seconds
+//! nor other builds change. Models are built without the library, in their own package, which takes two seconds
 //! for each mutant instead of a minute.
 
 mod folio;
@@ -19,7 +19,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use self::list::{MUTANTS, Mutant, Tests};
-use crate::report::Outcome;
+use crate::steps::CommandResult;
 use crate::workspace::{cargo, root};
 
 /// Time limit of tests without a mutant: longer runs hang.
@@ -48,7 +48,7 @@ fn all() -> impl Iterator<Item = &'static Mutant> {
 ///
 /// # Errors
 /// If the copy cannot be made, or if its tests fail without a mutant, which would make the result meaningless.
-pub fn run(words: &[&str]) -> Outcome {
+pub fn run(words: &[&str]) -> CommandResult {
     let has =
         |mutant: &Mutant, word: &str| mutant.name.contains(word) || mutant.file.contains(word);
     let chosen = |mutant: &&Mutant| words.is_empty() || words.iter().any(|word| has(mutant, word));

@@ -216,8 +216,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "compaction forgets the default route",
         file: TRIE,
-        find: "default: self.default, root: Place::default()",
-        replace: "default: None, root: Place::default()",
+        find: "default: self.default, root: NodeIndex::default()",
+        replace: "default: None, root: NodeIndex::default()",
         tests: TESTS,
     },
 ];

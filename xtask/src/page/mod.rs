@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::report::{Outcome, Report, Verdict};
+use crate::steps::{CommandResult, Steps, Verdict};
 use crate::workspace::{cargo_test, lab_of_tests, root};
 use browser::Browser;
 
@@ -31,52 +31,52 @@ const MIN_PDF_BYTES: u64 = 4_000;
 const MAX_DEFECTS: usize = 40;
 
 /// Checks a page, or the page of a report on the embedded tables; returns whether it has no defects.
-pub fn run(page: Option<&str>) -> Outcome {
-    let mut report = Report::default();
+pub fn run(page: Option<&str>) -> CommandResult {
+    let mut steps = Steps::default();
     match page {
         Some(page) => {
             let page = fs::canonicalize(page).map_err(|error| format!("{page}: {error}"))?;
-            steps(&mut report, &page, "the page");
+            run_steps(&mut steps, &page, "the page");
         }
         None => {
-            build(&mut report);
-            if report.passed() {
-                embedded(&mut report);
+            build(&mut steps);
+            if steps.passed() {
+                embedded(&mut steps);
             }
         }
     }
-    Ok(report.finish())
+    Ok(steps.finish())
 }
 
 /// Builds the command as the tests do: another build would compile the library again.
-pub fn build(report: &mut Report) {
-    report.command("build of the command", &mut cargo_test("--no-run --test cli"));
+pub fn build(steps: &mut Steps) {
+    steps.command("build of the command", &mut cargo_test("--no-run --test cli"));
 }
 
 /// Checks the page of a report on the embedded tables with a chart of each kind; skips the check without a browser.
-pub fn embedded(report: &mut Report) {
+pub fn embedded(steps: &mut Steps) {
     let out = root().join("target/page/report");
     // The command would keep values of an earlier run.
     let _ = fs::remove_dir_all(&out);
     let mut command = lab_of_tests("report");
     command.args(EXPERIMENTS.iter().flat_map(|name| ["--only", name])).arg("--out").arg(&out);
-    report.command(REPORT, &mut command);
-    match report.passed() {
-        true => steps(report, &out.join("report.html"), "that report's page"),
-        false => report.give_up("that report's page", "there is no report"),
+    steps.command(REPORT, &mut command);
+    match steps.passed() {
+        true => run_steps(steps, &out.join("report.html"), "that report's page"),
+        false => steps.give_up("that report's page", "there is no report"),
     }
 }
 
-fn steps(report: &mut Report, page: &Path, name: &str) {
+fn run_steps(steps: &mut Steps, page: &Path, name: &str) {
     let (shown, printed) = (&*format!("{name} in a browser"), &*format!("{name} in print"));
     match Browser::find() {
         Ok(browser) => {
-            report.step(shown, || verdict(show(&browser, page)));
-            report.step(printed, || verdict(print(&browser, page)));
+            steps.step(shown, || verdict(show(&browser, page)));
+            steps.step(printed, || verdict(print(&browser, page)));
         }
         Err(why) => {
-            report.skip(shown, &why);
-            report.skip(printed, &why);
+            steps.skip(shown, &why);
+            steps.skip(printed, &why);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::python::environment;
-use crate::report::Verdict;
+use crate::steps::Verdict;
 use crate::workspace::{cargo, root};
 
 /// Result of a build.

@@ -7,7 +7,7 @@ mod build;
 
 use std::path::{Path, PathBuf};
 
-use crate::report::{Outcome, Report, Verdict};
+use crate::steps::{CommandResult, Steps, Verdict};
 use crate::workspace::{cargo_test, root};
 
 /// Lines of an adapter's file, a peer that it serves, and the peer's families.
@@ -58,48 +58,48 @@ fn peers() -> impl Iterator<Item = (&'static str, &'static str)> {
 ///
 /// # Errors
 /// If a name is unknown, or the directory cannot be created.
-pub fn run(words: &[&str]) -> Outcome {
+pub fn run(words: &[&str]) -> CommandResult {
     if let ["--check", names @ ..] = words {
         return check(names);
     }
     let dir = dir();
     std::fs::create_dir_all(&dir).map_err(|error| format!("{}: {error}", dir.display()))?;
-    let mut report = Report::default();
+    let mut steps = Steps::default();
     for adapter in chosen(words)? {
         let name = format!("{}: {}", adapter.title, adapter.peers().join(", "));
-        report.step(&name, || match (adapter.build)(&dir) {
+        steps.step(&name, || match (adapter.build)(&dir) {
             Verdict::Skipped(why) if !words.is_empty() => Verdict::Failed(why),
             verdict => verdict,
         });
     }
-    Ok(report.finish())
+    Ok(steps.finish())
 }
 
 /// Compares the answers of the named adapters, or of all built ones, with the oracle.
 ///
 /// # Errors
 /// If a name is unknown, or its adapter is not built.
-fn check(names: &[&str]) -> Outcome {
+fn check(names: &[&str]) -> CommandResult {
     for adapter in chosen(names)? {
         if !names.is_empty() && !is_built(adapter) {
             let name = adapter.peers().join(" or ");
             return Err(format!("{name} is not built: `cargo xtask peers` gives the reason").into());
         }
     }
-    let mut report = Report::default();
-    steps(&mut report, names);
-    Ok(report.finish())
+    let mut steps = Steps::default();
+    run_steps(&mut steps, names);
+    Ok(steps.finish())
 }
 
-/// Runs the comparison as a step of a report, for all peers if none is named; skipped if nothing is built.
-pub fn steps(report: &mut Report, names: &[&str]) {
+/// Runs the comparison as a step, for all peers if none is named; skipped if nothing is built.
+pub fn run_steps(steps: &mut Steps, names: &[&str]) {
     let name = "peers answer as the oracle does";
     if !ADAPTERS.iter().any(is_built) {
-        return report.skip(name, "no adapter is built (`cargo xtask peers`)");
+        return steps.skip(name, "no adapter is built (`cargo xtask peers`)");
     }
     let mut test = cargo_test("--test adapters -- --include-ignored --nocapture");
     test.env("LONGMATCH_PEERS", dir()).env("LONGMATCH_PEER_NAMES", names.join(" "));
-    report.command(name, &mut test);
+    steps.command(name, &mut test);
 }
 
 /// Returns the directory of the adapters.

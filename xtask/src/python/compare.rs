@@ -5,43 +5,43 @@ use std::process::{Command, Stdio};
 
 use super::environment::{self, Environment, output};
 use super::{Purpose, build, directory, package};
-use crate::report::{Outcome, Report, Verdict};
+use crate::steps::{CommandResult, Steps, Verdict};
 use crate::workspace::{root, target};
 
 /// The records of the comparison.
 const RECORDS: &str = "docs/results/published/python.ndjson";
 
 /// Runs the tests of the recipe for Spark, and returns whether all passed.
-pub fn spark() -> Outcome {
-    let mut report = Report::default();
-    spark_steps(&mut report);
-    Ok(report.finish())
+pub fn spark() -> CommandResult {
+    let mut steps = Steps::default();
+    spark_steps(&mut steps);
+    Ok(steps.finish())
 }
 
-/// The tests of the recipe for Spark as steps of a report; skipped where Java or pyspark is not to be had.
-fn spark_steps(report: &mut Report) {
+/// The tests of the recipe for Spark as steps; skipped without Java or pyspark.
+fn spark_steps(steps: &mut Steps) {
     const NAME: &str = "Python package: Spark";
     let java = Command::new("java").arg("-version").stderr(Stdio::null()).status();
     if !java.is_ok_and(|status| status.success()) {
-        return report.skip(
+        return steps.skip(
             NAME,
             "no `java`, which Spark needs (Debian: `apt-get install default-jre-headless`)",
         );
     }
     let environment = match installed("spark", "recipes/requirements.txt", Purpose::Tests) {
         Ok(environment) => environment,
-        Err(missing) => return report.step(NAME, || missing),
+        Err(missing) => return steps.step(NAME, || missing),
     };
     let mut pytest = environment.python();
     pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "recipes"]);
-    report.command(NAME, local(pytest.current_dir(package())));
+    steps.command(NAME, local(pytest.current_dir(package())));
 }
 
 /// Measures the Python package beside other packages, and the recipe for Spark, and writes the records.
 ///
 /// # Errors
 /// If an environment cannot be made, a program cannot be built, or a measurement fails.
-pub fn run() -> Outcome {
+pub fn run() -> CommandResult {
     let compare = installed("compare", "compare/requirements.txt", Purpose::Rates);
     let compare = compare.map_err(reason)?;
     let spark = installed("spark", "recipes/requirements.txt", Purpose::Rates);

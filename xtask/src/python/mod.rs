@@ -8,7 +8,7 @@ mod wheels;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::report::{Outcome, Report, Verdict};
+use crate::steps::{CommandResult, Steps, Verdict};
 use crate::workspace::{root, target};
 use environment::Environment;
 
@@ -16,25 +16,25 @@ pub use compare::{run as compare, spark};
 pub use wheels::run as wheels;
 
 /// Runs the tests of the Python package, and returns whether all passed.
-pub fn run() -> Outcome {
-    let mut report = Report::default();
-    steps(&mut report);
-    Ok(report.finish())
+pub fn run() -> CommandResult {
+    let mut steps = Steps::default();
+    run_steps(&mut steps);
+    Ok(steps.finish())
 }
 
-/// The tests of the Python package as steps of a report; skipped where Python or its packages are not to be had.
-fn steps(report: &mut Report) {
+/// The tests of the Python package as steps; skipped without Python or its packages.
+fn run_steps(steps: &mut Steps) {
     let requirements = package().join("requirements-test.txt");
     let environment = match Environment::prepare(&directory().join("venv"), &requirements) {
         Ok(environment) => environment,
-        Err(why) => return report.skip("Python package", &why),
+        Err(why) => return steps.skip("Python package", &why),
     };
     let built = directory().join("wheels");
-    report.step("Python package: the wheel", || {
+    steps.step("Python package: the wheel", || {
         let wheel = build(&environment, &built, Purpose::Tests);
         verdict(wheel.and_then(|wheel| environment.install(&wheel)))
     });
-    let is_installed = report.passed();
+    let is_installed = steps.passed();
     let cache = directory().join("mypy").display().to_string();
     let config = package().join("tests/mypy.ini").display().to_string();
     let tools: [(&str, &[&str], PathBuf); 3] = [
@@ -48,9 +48,9 @@ fn steps(report: &mut Report) {
         match is_installed {
             true => {
                 let mut python = environment.python();
-                report.command(&name, python.arg("-m").args(words).current_dir(dir));
+                steps.command(&name, python.arg("-m").args(words).current_dir(dir));
             }
-            false => report.give_up(&name, "the wheel could not be built or installed"),
+            false => steps.give_up(&name, "the wheel could not be built or installed"),
         }
     }
 }

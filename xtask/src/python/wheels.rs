@@ -8,7 +8,7 @@ use std::process::Command;
 
 use super::environment::{self, Environment};
 use super::{directory, package, verdict};
-use crate::report::{Outcome, Report, Verdict};
+use crate::steps::{CommandResult, Steps, Verdict};
 use crate::workspace::target;
 
 /// The oldest glibc of the wheels: that of the tag manylinux2014.
@@ -24,20 +24,20 @@ const TARGETS: [(&str, &str); 2] = [
 const FREE_THREADED: [&str; 2] = ["python3.13t", "python3.14t"];
 
 /// Builds the sdist and all wheels, and returns whether none failed.
-pub fn run() -> Outcome {
-    let mut report = Report::default();
+pub fn run() -> CommandResult {
+    let mut steps = Steps::default();
     let requirements = package().join("requirements-wheels.txt");
     let environment = Environment::prepare(&directory().join("wheels-venv"), &requirements)?;
     let out = target().join("wheels");
     environment::empty(&out)?;
     let sources = directory().join("sdist");
-    report.step("sdist", || verdict(sdist(&environment, &out, &sources)));
-    if !report.passed() {
-        report.give_up("wheels", "there is no sdist, from which they are built");
-        return Ok(report.finish());
+    steps.step("sdist", || verdict(sdist(&environment, &out, &sources)));
+    if !steps.passed() {
+        steps.give_up("wheels", "there is no sdist, from which they are built");
+        return Ok(steps.finish());
     }
     for (triple, tag) in TARGETS {
-        report.step(&format!("wheel, {triple}"), || {
+        steps.step(&format!("wheel, {triple}"), || {
             if !has_target(triple) {
                 let why = format!("no standard library for it (`rustup target add {triple}`)");
                 return Verdict::Skipped(why);
@@ -48,15 +48,15 @@ pub fn run() -> Outcome {
     for interpreter in FREE_THREADED {
         let name = format!("wheel, {interpreter}");
         if environment::run_quietly(Command::new(interpreter).args(["-c", ""])).is_err() {
-            report.skip(&name, "this interpreter is not installed");
+            steps.skip(&name, "this interpreter is not installed");
             continue;
         }
-        report.step(&name, || verdict(free_threaded(&environment, &sources, interpreter, &out)));
+        steps.step(&name, || verdict(free_threaded(&environment, &sources, interpreter, &out)));
     }
     for file in environment::files(&out)? {
         println!("{}", file.display());
     }
-    Ok(report.finish())
+    Ok(steps.finish())
 }
 
 /// Builds the sdist and unpacks it, so that the wheels show that it is complete.

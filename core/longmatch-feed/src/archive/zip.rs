@@ -15,7 +15,7 @@ use crate::input::Input;
 use crate::printable::printable;
 use crate::source::{Opened, ReadSeek};
 
-/// Bytes of the end of the directory, without its comment, whose greatest length is 65,535.
+/// Bytes of the end of the directory, without its comment of at most 65,535 bytes.
 const END: usize = 22;
 const MAX_END: u64 = END as u64 + 65_535;
 /// Bytes of an entry of the directory, and of the header before a member, without their names.

@@ -99,7 +99,7 @@ struct Kept {
     ty: Option<ColumnType>,
 }
 
-/// Stores a row, whose rows of joined files have been found.
+/// Stores a row; its rows of joined files have been found.
 fn row(
     row: FileRow<'_>,
     kept: &[Kept],

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::names;
-use super::rows::{Cells, RowError, Rows, check_width};
+use super::rows::{CellSyntax, RowError, Rows, check_width};
 use crate::archive::{Job, archive_member};
 use crate::decompress::explain;
 use crate::error::{FeedError, Problem, shorten};
@@ -127,7 +127,7 @@ impl Side {
         let plain = Options { limits, ..Options::default() };
         let mut opened = Job::new(Source::Path(path), member, &plain).open()?;
         opened.input.fill(limits.line);
-        let cells = Cells::Delimited(delimiter(opened.input.window()));
+        let cells = CellSyntax::Delimited(delimiter(opened.input.window()));
         let mut rows = Rows::new(opened.input, cells, false, limits.row);
         let mut side = Self {
             names: Vec::new(),

@@ -44,9 +44,9 @@ pub(crate) enum Found {
     Range(IpAddr, IpAddr),
 }
 
-/// What a cell looks like.
+/// The syntax of the content of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum CellKind {
     Empty,
     Prefix,
     Address,
@@ -56,7 +56,7 @@ pub(crate) enum Kind {
     Other,
 }
 
-impl Kind {
+impl CellKind {
     pub(crate) fn of(cell: &str) -> Self {
         let digit = |byte: u8| byte.is_ascii_digit();
         if cell.is_empty() {
@@ -273,7 +273,7 @@ pub(crate) fn is_hex_mask(cell: &str) -> bool {
 }
 
 /// Whether the second cell is the wildcard mask of an address: its last bits are set, and not all. It is before the
-/// address, so that both are no range.
+/// address, so neither is a range.
 pub(crate) fn is_wildcard(addr: &str, mask: &str) -> bool {
     let (Ok(addr), Ok(mask)) = (addr.parse::<Ipv4Addr>(), mask.parse::<Ipv4Addr>()) else {
         return false;

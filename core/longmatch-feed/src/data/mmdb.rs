@@ -83,7 +83,7 @@ fn networks(
         let id = match rows.entry(offset) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(new) => {
-                let record = network.decode().map_err(wrong)?.unwrap_or(Value::Nothing);
+                let record = network.decode().map_err(wrong)?.unwrap_or(MmdbValue::Nothing);
                 *new.insert(columns.row(&record, store)?)
             }
         };
@@ -167,7 +167,11 @@ impl<'a> Columns<'a> {
     }
 
     /// Stores a record as a row, if it has the cells that the options ask for.
-    fn row(&mut self, record: &Value<'_>, store: &mut Store) -> Result<Option<NextHopId>, Problem> {
+    fn row(
+        &mut self,
+        record: &MmdbValue<'_>,
+        store: &mut Store,
+    ) -> Result<Option<NextHopId>, Problem> {
         self.joins.find(|at| record.text(&self.joined[at]));
         let has = |(name, cell): &(String, String)| match self.joined_at(name) {
             Some(at) => self.joins.cell(at) == cell,
@@ -218,17 +222,17 @@ impl<'a> Columns<'a> {
         Some((name, self.options.type_of(name)))
     }
 
-    /// Collects the scalars of a value, whose path is `self.path`.
+    /// Collects the scalars of the value at `self.path`.
     fn flatten<'r>(
         &mut self,
-        value: &'r Value<'_>,
+        value: &'r MmdbValue<'_>,
         store: &mut Store,
         cells: &mut Vec<(u16, Leaf<'r>)>,
     ) -> Result<(), Problem> {
         let len = self.path.len();
         match value {
-            Value::Nothing => {}
-            Value::Map(entries) => {
+            MmdbValue::Nothing => {}
+            MmdbValue::Map(entries) => {
                 for (key, value) in entries {
                     if len > 0 {
                         self.path.push('.');
@@ -238,7 +242,7 @@ impl<'a> Columns<'a> {
                     self.path.truncate(len);
                 }
             }
-            Value::Leaf(leaf) => {
+            MmdbValue::Leaf(leaf) => {
                 let Seen::Kept(column, ty) = self.column(store)? else { return Ok(()) };
                 let stated = ty.unwrap_or(ColumnType::String);
                 let wrong = || Problem::of_type(&self.path, &leaf.text(), stated);
@@ -285,14 +289,14 @@ impl<'a> Columns<'a> {
 }
 
 /// A record, or a part of one.
-enum Value<'a> {
+enum MmdbValue<'a> {
     /// An empty array.
     Nothing,
-    Map(Vec<(&'a str, Value<'a>)>),
+    Map(Vec<(&'a str, MmdbValue<'a>)>),
     Leaf(Leaf<'a>),
 }
 
-impl Value<'_> {
+impl MmdbValue<'_> {
     /// The text of the scalar at a path; empty without one.
     fn text(&self, path: &str) -> String {
         match self.at(path) {
@@ -350,7 +354,7 @@ impl Leaf<'_> {
     }
 }
 
-impl<'de> Deserialize<'de> for Value<'de> {
+impl<'de> Deserialize<'de> for MmdbValue<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ValueVisitor)
     }
@@ -359,29 +363,29 @@ impl<'de> Deserialize<'de> for Value<'de> {
 struct ValueVisitor;
 
 impl<'de> Visitor<'de> for ValueVisitor {
-    type Value = Value<'de>;
+    type Value = MmdbValue<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value of a record")
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Value::Leaf(Leaf::U64(value.into())))
+        Ok(MmdbValue::Leaf(Leaf::U64(value.into())))
     }
 
     fn visit_i32<E>(self, value: i32) -> Result<Self::Value, E> {
-        Ok(Value::Leaf(match u64::try_from(value) {
+        Ok(MmdbValue::Leaf(match u64::try_from(value) {
             Ok(value) => Leaf::U64(value),
             Err(_) => Leaf::I64(value.into()),
         }))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Value::Leaf(Leaf::U64(value)))
+        Ok(MmdbValue::Leaf(Leaf::U64(value)))
     }
 
     fn visit_u128<E>(self, value: u128) -> Result<Self::Value, E> {
-        Ok(Value::Leaf(match u64::try_from(value) {
+        Ok(MmdbValue::Leaf(match u64::try_from(value) {
             Ok(value) => Leaf::U64(value),
             Err(_) => Leaf::Text(value.to_string().into()),
         }))
@@ -390,37 +394,37 @@ impl<'de> Visitor<'de> for ValueVisitor {
     fn visit_f32<E>(self, value: f32) -> Result<Self::Value, E> {
         // The shortest decimal of the narrow number, not its long expansion.
         let exact = f64::from(value);
-        Ok(Value::Leaf(Leaf::F64(value.to_string().parse().unwrap_or(exact))))
+        Ok(MmdbValue::Leaf(Leaf::F64(value.to_string().parse().unwrap_or(exact))))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(Value::Leaf(Leaf::F64(value)))
+        Ok(MmdbValue::Leaf(Leaf::F64(value)))
     }
 
     fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Self::Value, E> {
-        Ok(Value::Leaf(Leaf::Text(value.into())))
+        Ok(MmdbValue::Leaf(Leaf::Text(value.into())))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
-        Ok(Value::Leaf(Leaf::Text(value.to_owned().into())))
+        Ok(MmdbValue::Leaf(Leaf::Text(value.to_owned().into())))
     }
 
     fn visit_bytes<E>(self, value: &[u8]) -> Result<Self::Value, E> {
         let hex = value.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        Ok(Value::Leaf(Leaf::Text(hex.into())))
+        Ok(MmdbValue::Leaf(Leaf::Text(hex.into())))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let first = seq.next_element()?;
         while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(first.unwrap_or(Value::Nothing))
+        Ok(first.unwrap_or(MmdbValue::Nothing))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut entries = Vec::new();
-        while let Some(entry) = map.next_entry::<&'de str, Value<'de>>()? {
+        while let Some(entry) = map.next_entry::<&'de str, MmdbValue<'de>>()? {
             entries.push(entry);
         }
-        Ok(Value::Map(entries))
+        Ok(MmdbValue::Map(entries))
     }
 }

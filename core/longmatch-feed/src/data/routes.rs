@@ -16,7 +16,7 @@ use crate::route_value::RouteValue;
 use crate::sink::{Sink, SinkError};
 
 /// A column of the store.
-struct Value {
+struct KeptColumn {
     /// The position among the prefix, the value and the columns of joined files.
     at: usize,
     number: u16,
@@ -40,7 +40,7 @@ fn columns(
     options: &Options,
     value: RouteValue,
     known: &[String],
-) -> Result<Vec<Value>, Problem> {
+) -> Result<Vec<KeptColumn>, Problem> {
     let mut columns = Vec::new();
     for (at, name) in names::keep(options.columns.as_deref(), known, |at| at > 0)? {
         // A next hop stays as it is written, also if all are numbers.
@@ -51,20 +51,20 @@ fn columns(
         };
         let ty = options.type_of(&name).or(own);
         let number = store.column(&name, ty, options.limits)?;
-        if columns.iter().any(|column: &Value| column.number == number) {
+        if columns.iter().any(|column: &KeptColumn| column.number == number) {
             return Err(longmatch::table::ColumnError::Name { name }.into());
         }
-        columns.push(Value { at, number, name, ty });
+        columns.push(KeptColumn { at, number, name, ty });
     }
     columns.sort_unstable_by_key(|column| column.number);
     Ok(columns)
 }
 
 /// Keeps routes as rows.
-pub(crate) struct Routes<'a> {
+pub(crate) struct RouteRows<'a> {
     store: &'a mut Store,
     joins: Joins,
-    columns: Vec<Value>,
+    columns: Vec<KeptColumn>,
     /// Whether the row of a value depends on its prefix.
     has_prefix: bool,
     /// The last value and its row: adjacent routes often share it.
@@ -72,7 +72,7 @@ pub(crate) struct Routes<'a> {
     limits: Limits,
 }
 
-impl<'a> Routes<'a> {
+impl<'a> RouteRows<'a> {
     /// Routes with a value, and the columns of joined files.
     pub(crate) fn new(
         store: &'a mut Store,
@@ -106,7 +106,7 @@ impl<'a> Routes<'a> {
     fn row(&mut self, prefix: IpPrefix, value: &str) -> Result<NextHopId, Problem> {
         self.joins.find(|at| cell(at, prefix, value));
         self.store.begin();
-        for Value { at, number, name, ty } in &self.columns {
+        for KeptColumn { at, number, name, ty } in &self.columns {
             let text = match self.joins.is_joined(*at) {
                 true => self.joins.cell(*at).into(),
                 false => cell(*at, prefix, value),
@@ -121,7 +121,7 @@ impl<'a> Routes<'a> {
     }
 }
 
-impl Sink for Routes<'_> {
+impl Sink for RouteRows<'_> {
     fn announce(&mut self, prefix: IpPrefix, next_hop: &str) -> Result<(), SinkError> {
         Ok(self.route(prefix, next_hop)?)
     }

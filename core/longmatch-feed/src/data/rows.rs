@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use csv_core::ReadRecordResult;
 use memchr::{memchr, memchr_iter};
 
-use super::key::{Kind, end_of_item};
+use super::key::{CellKind, end_of_item};
 use crate::error::{FeedError, Place, Problem};
 use crate::formats::{Emitted, Format, Parser};
 use crate::input::Input;
@@ -14,7 +14,7 @@ use crate::text::{Lines, LinesError, word};
 
 /// Division of a line into cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Cells {
+pub(crate) enum CellSyntax {
     /// At each delimiter; cells may be quoted, and contain line ends then.
     Delimited(Delimiter),
     /// The line without its comment is one cell.
@@ -36,7 +36,7 @@ pub(crate) enum RowError {
 /// The rows of an input. Blank lines and comments are skipped.
 pub(crate) struct Rows<'a> {
     lines: Lines<'a>,
-    cells: Cells,
+    cells: CellSyntax,
     /// Whether lines that begin with a semicolon are comments, as those with `#` are.
     semicolons: bool,
     limit: usize,
@@ -60,14 +60,14 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(crate) fn new(input: Input<'a>, cells: Cells, semicolons: bool, limit: usize) -> Self {
+    pub(crate) fn new(input: Input<'a>, cells: CellSyntax, semicolons: bool, limit: usize) -> Self {
         let limit = limit.min(1 << 30);
         let mut quoted = csv_core::ReaderBuilder::new();
-        if let Cells::Delimited(Delimiter::Byte(byte)) = cells {
+        if let CellSyntax::Delimited(Delimiter::Byte(byte)) = cells {
             quoted.delimiter(byte);
         }
         let (parser, width) = match cells {
-            Cells::Listing(format) => match format.listing() {
+            CellSyntax::Listing(format) => match format.listing() {
                 Some(listing) => (Some((listing.parser)()), listing.columns.len()),
                 None => (None, 0),
             },
@@ -149,7 +149,7 @@ impl<'a> Rows<'a> {
                         return Err(RowError::Row(FeedError::line(self.number, error)));
                     }
                 },
-                [b';', ..] if self.semicolons || self.cells == Cells::One => continue,
+                [b';', ..] if self.semicolons || self.cells == CellSyntax::One => continue,
                 _ => {}
             }
             self.row.text.clear();
@@ -198,7 +198,7 @@ impl<'a> Rows<'a> {
     fn divide(&mut self) -> Result<(), RowError> {
         let Emitted { text, bounds } = &mut self.row;
         match self.cells {
-            Cells::Rest => {
+            CellSyntax::Rest => {
                 let start = text.len() - text.trim_ascii_start().len();
                 let end = start + word(text).0.len();
                 let comment = text.find(" #").or(text.find("\t#")).unwrap_or(text.len());
@@ -206,12 +206,12 @@ impl<'a> Rows<'a> {
                 bounds.push(trimmed(text, end, comment.max(end)));
             }
             // Its parser has emitted the cells.
-            Cells::Listing(_) => {}
-            Cells::One => {
+            CellSyntax::Listing(_) => {}
+            CellSyntax::One => {
                 let end = end_of_item(text, self.semicolons);
                 bounds.push(trimmed(text, 0, end));
             }
-            Cells::Delimited(Delimiter::Whitespace) => {
+            CellSyntax::Delimited(Delimiter::Whitespace) => {
                 for word in text.split_ascii_whitespace() {
                     if word.starts_with('#') || (self.semicolons && word.starts_with(';')) {
                         break;
@@ -220,12 +220,12 @@ impl<'a> Rows<'a> {
                     bounds.push((start as u32, (start + word.len()) as u32));
                 }
             }
-            Cells::Delimited(Delimiter::Byte(byte))
+            CellSyntax::Delimited(Delimiter::Byte(byte))
                 if byte != b'\t' && memchr(b'"', text.as_bytes()).is_some() =>
             {
                 return self.divide_quoted(byte);
             }
-            Cells::Delimited(Delimiter::Byte(byte)) => {
+            CellSyntax::Delimited(Delimiter::Byte(byte)) => {
                 let mut start = 0;
                 for end in memchr_iter(byte, text.as_bytes()) {
                     bounds.push(trimmed(text, start, end));
@@ -290,7 +290,7 @@ impl<'a> Rows<'a> {
         self.ends.resize(self.row.text.len() + 2, 0);
         self.quoted.reset();
         let (mut read, mut written, mut cells) = (0, 0, 0);
-        // The second call, without input, tells the parser that the row ends.
+        // The second call, without input, ends the row.
         for _ in 0..2 {
             let input = &self.row.text.as_bytes()[read..];
             let (result, n, out, ends) = self.quoted.read_record(
@@ -324,10 +324,10 @@ impl<'a> Rows<'a> {
 
 /// The prefix in a comment with delimiters.
 #[cold]
-fn hidden(comment: &str, cells: Cells, key: Option<usize>) -> Option<&str> {
-    let Cells::Delimited(Delimiter::Byte(delimiter)) = cells else { return None };
+fn hidden(comment: &str, cells: CellSyntax, key: Option<usize>) -> Option<&str> {
+    let CellSyntax::Delimited(Delimiter::Byte(delimiter)) = cells else { return None };
     let cell = comment.split(char::from(delimiter)).nth(key?)?.trim_ascii();
-    Kind::of(cell).is_key().then_some(cell)
+    CellKind::of(cell).is_key().then_some(cell)
 }
 
 /// Where a position in a row is, as the parser of quoted cells sees it.
@@ -436,7 +436,7 @@ mod tests {
     use super::*;
 
     /// The rows, cells between bars, with the numbers of their lines; `!` for a bad row.
-    fn read(text: &str, cells: Cells, limit: usize) -> Vec<(u64, String)> {
+    fn read(text: &str, cells: CellSyntax, limit: usize) -> Vec<(u64, String)> {
         let input = Input::new(Box::new(text.as_bytes()));
         let mut rows = Rows::new(input, cells, false, limit);
         let mut all = Vec::new();
@@ -453,7 +453,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[(u64, &str)]) {
-        let comma = Cells::Delimited(Delimiter::Byte(b','));
+        let comma = CellSyntax::Delimited(Delimiter::Byte(b','));
         let rows = read(text, comma, 100);
         let rows: Vec<_> = rows.iter().map(|(number, row)| (*number, &**row)).collect();
         assert_eq!(rows, expected, "{text:?}");
@@ -491,10 +491,10 @@ mod tests {
 
     #[test]
     fn words_and_whole_lines() {
-        let space = Cells::Delimited(Delimiter::Whitespace);
+        let space = CellSyntax::Delimited(Delimiter::Whitespace);
         assert_eq!(read(" a\tb  c # d\n", space, 99), [(1, "a|b|c".to_owned())]);
         let lines = "10.0.0.0/8 ; SBL1\n10.0.0.1 - 10.0.0.2 # x\n";
         let expected = [(1, "10.0.0.0/8".to_owned()), (2, "10.0.0.1 - 10.0.0.2".to_owned())];
-        assert_eq!(read(lines, Cells::One, 99), expected);
+        assert_eq!(read(lines, CellSyntax::One, 99), expected);
     }
 }

@@ -5,7 +5,7 @@
 
 use std::net::IpAddr;
 
-use super::key::{self, Key, Kind};
+use super::key::{self, CellKind, Key};
 use super::names::{Known, is_aside, known};
 use crate::error::{Problem, shorten};
 use crate::text::is_length;
@@ -13,17 +13,17 @@ use crate::text::is_length;
 /// The first rows of a text, without the header.
 pub(super) struct Sample<'a> {
     pub(super) rows: &'a [Vec<String>],
-    pub(super) kinds: &'a [Vec<Kind>],
+    pub(super) kinds: &'a [Vec<CellKind>],
     pub(super) names: &'a [String],
     pub(super) header: bool,
 }
 
 /// The columns with prefixes, addresses or ranges in nine of ten cells, empty ones aside; if there are none, in half
 /// of the rows, so that the others are errors with a place.
-pub(super) fn key_columns(kinds: &[Vec<Kind>], width: usize) -> Vec<usize> {
+pub(super) fn key_columns(kinds: &[Vec<CellKind>], width: usize) -> Vec<usize> {
     let cells = |at: usize| kinds.iter().filter_map(move |row| row.get(at));
     let keys = |at: usize| cells(at).filter(|kind| kind.is_key()).count();
-    let filled = |at: usize| cells(at).filter(|kind| **kind != Kind::Empty).count();
+    let filled = |at: usize| cells(at).filter(|kind| **kind != CellKind::Empty).count();
     let columns = || (0..width).filter(|at| keys(*at) > 0);
     let whole: Vec<_> = columns().filter(|at| 10 * keys(*at) >= 9 * filled(*at)).collect();
     match whole.is_empty() {
@@ -45,7 +45,7 @@ fn is_default(addr: &str, mask: &str) -> bool {
 /// Whether a text has a prefix among its words.
 fn has_prefix(text: &str) -> bool {
     let is_mark = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | ':' | '/'));
-    text.contains('/') && text.split(is_mark).any(|word| Kind::of(word) == Kind::Prefix)
+    text.contains('/') && text.split(is_mark).any(|word| CellKind::of(word) == CellKind::Prefix)
 }
 
 impl Sample<'_> {
@@ -100,14 +100,15 @@ impl Sample<'_> {
     /// Whether more than half of the rows have an address or an integer in a column.
     fn has_ends(&self, at: usize) -> bool {
         let cells = self.kinds.iter().filter_map(|row| row.get(at));
-        let ends = cells.filter(|kind| matches!(kind, Kind::Address | Kind::Integer));
+        let ends = cells.filter(|kind| matches!(kind, CellKind::Address | CellKind::Integer));
         2 * ends.count() > self.kinds.len()
     }
 
     /// Whether a tenth of the rows have a prefix with its length, or a range, in a column.
     fn has_prefixes(&self, at: usize) -> bool {
         let cells = self.kinds.iter().filter_map(|row| row.get(at));
-        let prefixes = cells.filter(|kind| matches!(kind, Kind::Prefix | Kind::Range)).count();
+        let prefixes =
+            cells.filter(|kind| matches!(kind, CellKind::Prefix | CellKind::Range)).count();
         prefixes > 0 && 10 * prefixes >= self.kinds.len()
     }
 
@@ -162,7 +163,7 @@ impl Sample<'_> {
                 {
                     readings.push((2 + by_name, Key::Length(at, two)));
                 }
-                // One end of a range is no host.
+                // One end of a range is not a host.
                 _ if !has_prefixes && matches!(name, Some(Known::First | Known::Last)) => {}
                 _ => readings.push((2 * by_name + u8::from(has_prefixes), Key::One(at))),
             }
@@ -249,7 +250,7 @@ impl Sample<'_> {
     /// Whether an address without a length has a cell in the other column.
     fn has_addresses_beside(&self, at: usize, two: usize) -> bool {
         let mut cells = self.kinds.iter().filter_map(|row| row.get(at).zip(row.get(two)));
-        cells.any(|(one, two)| *one == Kind::Address && *two != Kind::Empty)
+        cells.any(|(one, two)| *one == CellKind::Address && *two != CellKind::Empty)
     }
 
     /// The key whose first cells are addresses, in a column without a known partner.
@@ -335,7 +336,7 @@ impl Sample<'_> {
         (self.text(&[one, two]), self.columns(&[one, two]).join(","))
     }
 
-    /// The error of columns each of which may have the prefixes.
+    /// The error of several columns that may have the prefixes.
     fn several(&self, columns: &[usize]) -> Problem {
         Problem::SeveralColumns { text: self.text(columns), columns: self.columns(columns) }
     }
@@ -369,11 +370,11 @@ impl Sample<'_> {
     }
 
     fn are_integers(&self, one: usize, two: usize) -> bool {
-        self.share(one, two, |_, cell| Kind::of(cell) == Kind::Integer) > 50
+        self.share(one, two, |_, cell| CellKind::of(cell) == CellKind::Integer) > 50
     }
 
     fn are_addresses(&self, one: usize, two: usize) -> bool {
-        self.share(one, two, |_, cell| Kind::of(cell) == Kind::Address) > 50
+        self.share(one, two, |_, cell| CellKind::of(cell) == CellKind::Address) > 50
     }
 
     /// The key without names, by the cells of these columns with prefixes or addresses.
@@ -477,7 +478,7 @@ impl Sample<'_> {
     /// The key in two columns that the options name.
     pub(super) fn pair(&self, one: usize, two: usize) -> Key {
         let addresses = self.kinds.iter().filter_map(|row| row.get(one));
-        let addresses = addresses.filter(|kind| **kind == Kind::Address).count();
+        let addresses = addresses.filter(|kind| **kind == CellKind::Address).count();
         let is_length = match known(&self.names[two]) {
             Some(Known::Length) => true,
             Some(Known::Last) => false,

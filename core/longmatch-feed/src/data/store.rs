@@ -68,11 +68,11 @@ pub(crate) struct Store {
     row: Vec<u8>,
     ipv4: Rib<Ipv4>,
     ipv6: Rib<Ipv6>,
-    /// The row that counts of several for a prefix.
+    /// Which of several rows for a prefix counts.
     duplicates: Duplicates,
     /// Rows before the last one of a prefix, if all are wanted.
     earlier: Vec<(IpPrefix, NextHopId)>,
-    /// The prefixes of which a row of this input does not count.
+    /// The prefixes with a row of this input that does not count.
     repeated: HashSet<IpPrefix>,
     /// The addresses, if only their set is read: then there are no prefixes and no rows.
     set: Option<ListEntries>,
@@ -157,7 +157,7 @@ impl Store {
         &self.columns
     }
 
-    /// Begins an input, of which these rows count.
+    /// Begins an input; `duplicates` decides which of its rows count.
     pub(crate) fn begin_input(&mut self, duplicates: Duplicates) {
         self.duplicates = duplicates;
         self.repeated.clear();
@@ -371,8 +371,8 @@ impl Store {
     }
 
     /// The cells of a row other than null, by rising columns.
-    pub(crate) fn cells(&self, row: NextHopId) -> Cells<'_> {
-        Cells { rest: slice(&self.bytes, &self.ends, row.get() - 1) }
+    pub(crate) fn cells(&self, row: NextHopId) -> RowCells<'_> {
+        RowCells { rest: slice(&self.bytes, &self.ends, row.get() - 1) }
     }
 }
 
@@ -400,11 +400,11 @@ fn remove_inside<F: longmatch::Family>(rib: &mut Rib<F>, prefix: longmatch::Pref
 
 /// The cells of a row.
 #[derive(Clone)]
-pub(crate) struct Cells<'a> {
+pub(crate) struct RowCells<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Cells<'a> {
+impl<'a> RowCells<'a> {
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (taken, rest) = self.rest.split_first_chunk::<N>()?;
         self.rest = rest;
@@ -420,7 +420,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-impl<'a> Iterator for Cells<'a> {
+impl<'a> Iterator for RowCells<'a> {
     type Item = (u16, Raw<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {

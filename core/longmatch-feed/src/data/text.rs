@@ -5,9 +5,9 @@ use longmatch::table::ColumnType;
 
 use super::join::Joins;
 use super::key::{self, Found, Key};
+use super::layout::TextLayout;
 use super::names;
-use super::rows::{Cells, RowError, Rows, check_width};
-use super::shape::Shape;
+use super::rows::{CellSyntax, RowError, Rows, check_width};
 use super::store::{Inserted, Store};
 use super::types;
 use crate::decompress::explain;
@@ -29,16 +29,16 @@ struct Kept {
 /// Loads all rows of a text.
 pub(crate) fn load(
     opened: Opened<'_>,
-    shape: &Shape,
+    layout: &TextLayout,
     options: &Options,
     store: &mut Store,
     report: &mut Report,
 ) -> Result<(), FeedError> {
     let limits = options.limits;
-    let rows = Rows::new(opened.input, shape.cells, shape.semicolons, limits.row);
-    let mut rows = rows.check_comments(shape.key.first());
-    let mut load = Load::new(shape, options, store, report)?;
-    let mut skip = shape.header;
+    let rows = Rows::new(opened.input, layout.cells, layout.semicolons, limits.row);
+    let mut rows = rows.check_comments(layout.key.first());
+    let mut load = Load::new(layout, options, store, report)?;
+    let mut skip = layout.header;
     let end = loop {
         let result = match rows.next() {
             Ok(false) => break Ok(()),
@@ -68,12 +68,12 @@ pub(crate) fn load(
 
 /// The cells to keep, by rising columns of the store.
 fn keep(
-    shape: &Shape,
+    layout: &TextLayout,
     all: &[String],
     options: &Options,
     store: &mut Store,
 ) -> Result<Vec<Kept>, Problem> {
-    let free = |at| !shape.key.has(at);
+    let free = |at| !layout.key.has(at);
     let mut kept = Vec::new();
     for (at, name) in names::keep(options.columns.as_deref(), all, free)? {
         let ty = options.type_of(&name);
@@ -125,15 +125,15 @@ impl<R: Row> Row for WithJoins<'_, R> {
     }
 }
 
-/// Loader of rows of one shape.
+/// Loader of rows of one layout.
 pub(crate) struct Load<'a> {
-    shape: &'a Shape,
+    layout: &'a TextLayout,
     joins: Joins,
     kept: Vec<Kept>,
     /// Positions and texts of the cells that rows must have.
     filters: Vec<(usize, String)>,
     mask: bool,
-    /// Whether a netmask is no host: unless the options name the column of the prefixes.
+    /// Whether a netmask is not a host: unless the options name the column of the prefixes.
     refuses_masks: bool,
     limits: Limits,
     store: &'a mut Store,
@@ -142,19 +142,20 @@ pub(crate) struct Load<'a> {
 
 impl<'a> Load<'a> {
     pub(crate) fn new(
-        shape: &'a Shape,
+        layout: &'a TextLayout,
         options: &Options,
         store: &'a mut Store,
         report: &'a mut Report,
     ) -> Result<Self, FeedError> {
         let whole = FeedError::whole;
-        let mut names = shape.names.clone();
+        let mut names = layout.names.clone();
         let joins = Joins::new(options, &mut names)?;
-        let kept = keep(shape, &names, options, store).map_err(whole)?;
+        let kept = keep(layout, &names, options, store).map_err(whole)?;
         let filters = names::positions(&options.filters, &names).map_err(whole)?;
         let (mask, limits) = (options.mask_host_bits, options.limits);
-        let refuses_masks = matches!(shape.cells, Cells::Delimited(_)) && options.prefix.is_empty();
-        Ok(Self { shape, joins, kept, filters, mask, refuses_masks, limits, store, report })
+        let refuses_masks =
+            matches!(layout.cells, CellSyntax::Delimited(_)) && options.prefix.is_empty();
+        Ok(Self { layout, joins, kept, filters, mask, refuses_masks, limits, store, report })
     }
 
     /// Ends the rows.
@@ -169,7 +170,7 @@ impl<'a> Load<'a> {
 
     #[inline]
     pub(crate) fn row(&mut self, rows: &impl Row) -> Result<(), Problem> {
-        check_width(rows.len(), self.shape.names.len(), |at| rows.cell(at))?;
+        check_width(rows.len(), self.layout.names.len(), |at| rows.cell(at))?;
         self.joins.find(|at| rows.cell(at));
         let row = WithJoins { row: rows, joins: &self.joins };
         if self.filters.iter().any(|(at, cell)| row.cell(*at) != cell) {
@@ -189,7 +190,7 @@ impl<'a> Load<'a> {
     /// Parses the prefix.
     #[inline]
     fn key(&self, rows: &impl Row) -> Result<Found, Problem> {
-        let Shape { key, names, .. } = self.shape;
+        let TextLayout { key, names, .. } = self.layout;
         if let Key::One(at) = *key {
             let cell = rows.cell(at);
             if self.refuses_masks && cell.starts_with("255.") && key::is_lone_mask(cell) {

@@ -171,7 +171,7 @@ fn types(store: &Store, used: &[Option<NextHopId>]) -> Vec<ColumnType> {
     types
 }
 
-/// Whether two texts of a column are one number: `1.1` and `1.10` are versions or AS numbers, of which none may be lost.
+/// Whether two texts of a column are one number: `1.1` and `1.10` are versions or AS numbers, and neither may be lost.
 fn has_equal_numbers(store: &Store, used: &[Option<NextHopId>], at: usize) -> bool {
     let mut texts = HashMap::new();
     used.iter().flatten().flat_map(|id| store.cells(*id)).any(|(column, cell)| {

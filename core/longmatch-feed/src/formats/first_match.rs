@@ -1,4 +1,4 @@
-//! Entries of access lists, of which the first that matches an address decides.
+//! Entries of access lists: the first one that matches an address decides.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -20,7 +20,7 @@ pub(super) struct FirstMatch {
 impl FirstMatch {
     /// Emits the row of an entry, unless an earlier entry covers it.
     pub(super) fn entry(&mut self, list: &str, cells: &[&str], rows: &mut Emitted) {
-        // The reader of rows reports a text that is no prefix.
+        // The reader of rows reports a text that is not a prefix.
         if let Ok(Found::Prefix(prefix)) = key::one(cells[0], true, "") {
             let earlier = self.lists.entry(list.to_owned()).or_default();
             let mut covering = std::iter::successors(Some(prefix), |it| it.parent());

@@ -138,7 +138,7 @@ impl Ipset {
         while let Some(option) = options.next() {
             match option {
                 "comment" => comment = options.next().unwrap_or(""),
-                // As a prefix of its own it would match the addresses that the set excludes.
+                // As a separate prefix it would match the addresses that the set excludes.
                 "nomatch" => {
                     return Err(unexpected(line, "no exceptions (nomatch): remove the entry"));
                 }

@@ -31,7 +31,7 @@ fn of_family(rule: &str) -> &str {
     unmarked.map_or(rule, str::trim_ascii_start)
 }
 
-/// The prefixes so far: of several rules for a prefix the first decides.
+/// The prefixes so far: the first of several rules for a prefix decides.
 #[derive(Default)]
 struct Iptables {
     seen: HashSet<String>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Emitted, Listing, Parser, unexpected, word};
-use crate::data::key::Kind;
+use crate::data::key::CellKind;
 use crate::error::Problem;
 
 /// The format.
@@ -104,7 +104,7 @@ impl MikroTik {
         if prefix.is_empty() {
             return None;
         }
-        let is_host = Kind::of(prefix) == Kind::Other
+        let is_host = CellKind::of(prefix) == CellKind::Other
             && prefix.contains('.')
             && !prefix.contains(['/', ':'])
             && prefix.bytes().next_back().is_some_and(|last| last.is_ascii_alphabetic());

@@ -31,9 +31,9 @@ struct Netstat {
     mask: Option<usize>,
     interface: Option<usize>,
     flags: Option<usize>,
-    /// Whether the table is Linux's, whose flags have other letters.
+    /// Whether the table is Linux's: its flags have other letters.
     linux: bool,
-    /// The destinations so far: of several routes to one the first counts, as it has the lowest metric.
+    /// The destinations so far: the first of several routes to one destination counts, as it has the lowest metric.
     seen: HashSet<String>,
 }
 
@@ -84,7 +84,7 @@ impl Netstat {
         let interface = at(self.interface);
         let flags = at(self.flags).unwrap_or("");
         let next_hop = match gateway {
-            // The flag of Linux does not tell unreachable routes from prohibited ones. A blackhole has no interface.
+            // The flag of Linux does not distinguish unreachable routes from prohibited ones. A blackhole has no interface.
             _ if self.linux && flags.contains('!') => "unreachable",
             _ if self.linux && interface == Some("*") => "blackhole",
             _ if !self.linux && flags.contains('R') => "reject",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::first_match::FirstMatch;
 use super::{Emitted, Listing, Parser, unexpected, words};
-use crate::data::key::Kind;
+use crate::data::key::CellKind;
 use crate::error::Problem;
 
 /// The format.
@@ -25,7 +25,7 @@ fn begins(lines: &[&str]) -> bool {
         ["allow" | "deny" | "set_real_ip_from", value] => value.ends_with(';'),
         // The file of an `include` in a block.
         [key, value] => {
-            Kind::of(key).is_key()
+            CellKind::of(key).is_key()
                 && value.find(';').is_some_and(|at| at > 0)
                 && lines.iter().all(|line| line.find(';') == Some(line.len() - 1))
         }

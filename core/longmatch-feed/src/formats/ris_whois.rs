@@ -1,7 +1,7 @@
 //! RIS whois dumps: the origin of a prefix, the prefix, and the number of peers that see it.
 
 use super::{Emitted, Listing, Parser, unexpected};
-use crate::data::key::Kind;
+use crate::data::key::CellKind;
 use crate::error::Problem;
 
 /// The format.
@@ -14,14 +14,15 @@ const EXPECTED: &str = "'AS prefix peers', separated by tabs";
 fn fields(line: &str) -> Option<[&str; 3]> {
     let mut fields = line.trim_ascii().split('\t').map(str::trim_ascii);
     let all = [fields.next()?, fields.next()?, fields.next()?];
-    let is_number = |text: &str| Kind::of(text) == Kind::Integer;
+    let is_number = |text: &str| CellKind::of(text) == CellKind::Integer;
     let is_origin = is_number(all[0]) || (all[0].starts_with('{') && all[0].ends_with('}'));
     (is_origin && is_number(all[2]) && fields.next().is_none()).then_some(all)
 }
 
 /// Whether more than half of the lines have these fields.
 fn begins(lines: &[&str]) -> bool {
-    let fits = |line: &str| fields(line).is_some_and(|all| Kind::of(all[1]) == Kind::Prefix);
+    let fits =
+        |line: &str| fields(line).is_some_and(|all| CellKind::of(all[1]) == CellKind::Prefix);
     let lines = lines.iter().filter(|line| !line.starts_with('%'));
     let (all, fit) =
         lines.fold((0, 0), |(all, fit), line| (all + 1, fit + usize::from(fits(line))));

@@ -1,6 +1,6 @@
 //! Lists of prefixes as sets of addresses.
 //!
-//! They are rows of one cell, but have a path of their own: [`scan`] is a pure function over a block of whole lines,
+//! They are rows of one cell, but have their own path: [`scan`] is a pure function over a block of whole lines,
 //! which takes a tenth of the time of rows.
 
 mod scan;
@@ -58,7 +58,7 @@ fn blocks(
             return Ok(());
         }
         if let Some(error) = input.take_error() {
-            // The bytes after the last line end are no line.
+            // The bytes after the last line end are not a line.
             return Err(FeedError::byte(input.received(), explain(error, opened.codec)));
         }
         if whole == 0 {

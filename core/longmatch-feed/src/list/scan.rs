@@ -14,7 +14,7 @@ use crate::text::BOM;
 /// Scans whole lines; the last one may lack its line end.
 ///
 /// # Errors
-/// The first line that is no entry, unless the options are lenient.
+/// The first line that is not an entry, unless the options are lenient.
 pub(super) fn scan(
     mut text: &[u8],
     semicolons: bool,
@@ -111,7 +111,7 @@ fn ipv4(text: &[u8]) -> Option<(u32, usize)> {
         }
         let mut value = u32::from(digit(at)?);
         at += 1;
-        // A zero ends the number, so that a digit after it is no point.
+        // A zero ends the number, so that a digit after it is not a point.
         for _ in 0..2 {
             match digit(at) {
                 Some(next) if value > 0 => {

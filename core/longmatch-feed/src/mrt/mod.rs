@@ -7,11 +7,11 @@
 
 mod bgp;
 mod cursor;
+mod pass;
 mod path;
 pub(crate) mod record;
 mod table_dump;
 mod updates;
-mod walk;
 
 use crate::archive::Job;
 use crate::decompress::explain;
@@ -21,8 +21,8 @@ use crate::report::Report;
 use crate::sink::Sink;
 use crate::source::Opened;
 use cursor::Cursor;
+use pass::{Mode, MrtPass};
 use record::{Header, kind};
-use walk::{Mode, Walk};
 
 /// Bytes of the header of every record.
 pub(crate) const HEADER_LEN: usize = 12;
@@ -63,7 +63,7 @@ pub(crate) fn load(
     let lenient = job.options.lenient;
     let mut counted = Report::default();
     let value = job.options.value.unwrap_or_default();
-    let mut count = Walk::new(Mode::Count, value);
+    let mut count = MrtPass::new(Mode::Count, value);
     match pass(job, opened, &mut count, &mut counted) {
         // The second pass repeats the error after it has loaded the records before it.
         Err(error) if lenient && error.is_damage() => {}
@@ -71,7 +71,7 @@ pub(crate) fn load(
     }
     let chosen = count.peers.choose(job.options.peer);
     let chosen = chosen.map_err(FeedError::whole)?;
-    let mut take = Walk::new(Mode::Take { chosen, sink }, value);
+    let mut take = MrtPass::new(Mode::Take { chosen, sink }, value);
     let end = pass(job, job.open()?, &mut take, report);
     report.peers = take.peers.into_list();
     report.chosen = chosen;
@@ -82,7 +82,7 @@ pub(crate) fn load(
 fn pass(
     job: &Job<'_>,
     opened: Opened<'_>,
-    walk: &mut Walk<'_>,
+    pass: &mut MrtPass<'_>,
     report: &mut Report,
 ) -> Result<(), FeedError> {
     let Opened { mut input, codec, taken } = opened;
@@ -94,7 +94,7 @@ fn pass(
         };
         let body = &input.window()[HEADER_LEN..][..header.len];
         let result =
-            walk.record(header, Cursor::new(body, input.offset() + HEADER_LEN as u64), report);
+            pass.record(header, Cursor::new(body, input.offset() + HEADER_LEN as u64), report);
         report.records += 1;
         input.consume(HEADER_LEN + header.len);
         match result {

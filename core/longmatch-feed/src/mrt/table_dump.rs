@@ -4,7 +4,7 @@ use longmatch::IpPrefix;
 
 use super::bgp::{self, Attributes};
 use super::cursor::{Afi, Cursor};
-use super::walk::{Announced, Walk};
+use super::pass::{Announced, MrtPass};
 use crate::error::{FeedError, Problem};
 use crate::report::Report;
 
@@ -12,7 +12,7 @@ use crate::report::Report;
 const PEER_IPV6: u8 = 1;
 const PEER_WIDE: u8 = 2;
 
-impl Walk<'_> {
+impl MrtPass<'_> {
     /// Parses a TABLE_DUMP record: one entry, or several, because writers of 2000 put any number of
     /// entries after one view and sequence number.
     ///

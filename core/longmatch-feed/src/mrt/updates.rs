@@ -7,8 +7,8 @@
 
 use super::bgp::{self, Attributes};
 use super::cursor::{Afi, Cursor};
+use super::pass::{Announced, MrtPass, skip};
 use super::record::Header;
-use super::walk::{Announced, Walk, skip};
 use crate::error::{FeedError, Problem};
 use crate::report::Report;
 
@@ -28,7 +28,7 @@ struct Session {
     wide: bool,
 }
 
-impl Walk<'_> {
+impl MrtPass<'_> {
     /// Parses a message of a peer.
     ///
     /// Peer AS, local AS (2 or 4 each), interface (2), address family (2), peer address, local

@@ -106,7 +106,7 @@ pub fn row(
     wanted: &[usize],
     found: &mut [Option<Range<usize>>],
 ) -> Row {
-    let mut cells = Cells::new(wanted, found);
+    let mut cells = WantedCells::new(wanted, found);
     let special = match delimiter {
         b'\t' => memchr(b'\n', &bytes[start..]),
         _ => memchr2(b'\n', b'"', &bytes[start..]),
@@ -136,7 +136,7 @@ pub fn row(
 }
 
 /// Scans a row that has a quote.
-fn quoted_row(bytes: &[u8], start: usize, delimiter: u8, mut cells: Cells<'_>) -> Row {
+fn quoted_row(bytes: &[u8], start: usize, delimiter: u8, mut cells: WantedCells<'_>) -> Row {
     let (mut from, mut stray) = (start, None);
     loop {
         let mut at = from;
@@ -183,7 +183,7 @@ fn without_line_end(bytes: &[u8], start: usize, next: usize) -> usize {
 }
 
 /// The cells of a row that is being scanned.
-pub(super) struct Cells<'a> {
+pub(super) struct WantedCells<'a> {
     wanted: &'a [usize],
     found: &'a mut [Option<Range<usize>>],
     count: usize,
@@ -191,7 +191,7 @@ pub(super) struct Cells<'a> {
     filled: usize,
 }
 
-impl<'a> Cells<'a> {
+impl<'a> WantedCells<'a> {
     #[inline]
     pub(super) fn new(wanted: &'a [usize], found: &'a mut [Option<Range<usize>>]) -> Self {
         Self { wanted, found, count: 0, filled: 0 }

@@ -163,7 +163,7 @@ struct Scanner<'a> {
     fields: &'a mut [Field],
     /// As in [`Object`].
     present: u64,
-    /// The depth of the key of each path's field. A key with dots stands for several keys, and has the depth of the first.
+    /// The depth of the key of each path's field. A key with dots means several keys, and has the depth of the first.
     ends: [u8; MAX_PATHS],
     /// Replaced fields, with their paths and depths. A field counts again when the one that replaced it is dropped.
     earlier: Vec<(usize, u8, Field)>,

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter};
 
-use super::csv::{Cells, Row};
+use super::csv::{Row, WantedCells};
 
 /// Scans the row that begins at `start`. The arguments and the result are those of
 /// [`csv::row`](super::csv::row).
@@ -31,7 +31,7 @@ pub fn row(
 ) -> Row {
     let next = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |i| start + i + 1);
     let end = start + bytes[start..next].trim_ascii_end().len();
-    let mut cells = Cells::new(wanted, found);
+    let mut cells = WantedCells::new(wanted, found);
     let mut at = start;
     loop {
         at += bytes[at..end].iter().take_while(|byte| is_space(byte)).count();

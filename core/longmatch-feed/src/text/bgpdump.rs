@@ -6,11 +6,11 @@
 //! (`LOCAL`) have no routes of a peer. With ADD-PATH, the first field ends with `_AP` and the path
 //! identifier follows the prefix.
 
-use super::line::{DumpLine, Line, Rules, target};
+use super::line::{DumpLine, RouteLine, Rules, target};
 use crate::error::{Problem, shorten};
 
 /// Parses a line that has at least one bar.
-pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, Problem> {
+pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<RouteLine<'a>, Problem> {
     let mut fields = line.split('|');
     let mut next = || fields.next().unwrap_or("");
     let (table, _time, action) = (next(), next(), next());
@@ -23,8 +23,8 @@ pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, Problem
         (_, "A" | "B") if is_table => true,
         ("BGP4MP" | "BGP4MP_ET", "A") => true,
         ("BGP4MP" | "BGP4MP_ET", "W") => false,
-        ("BGP4MP" | "BGP4MP_ET", "STATE") => return Ok(Line::Nothing),
-        ("BGP4MP_LOCAL" | "BGP4MP_ET_LOCAL", "A" | "W" | "STATE") => return Ok(Line::Nothing),
+        ("BGP4MP" | "BGP4MP_ET", "STATE") => return Ok(RouteLine::Nothing),
+        ("BGP4MP_LOCAL" | "BGP4MP_ET_LOCAL", "A" | "W" | "STATE") => return Ok(RouteLine::Nothing),
         _ => {
             let text = shorten(&format!("{}|…|{}", shorten(table), shorten(action)));
             return Err(Problem::DumpKind { text });
@@ -51,12 +51,12 @@ pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, Problem
         is_table,
     };
     if !announces {
-        return Ok(Line::Dump(dump));
+        return Ok(RouteLine::Dump(dump));
     }
     let (as_path, _origin, next_hop) = (next(), next(), next().trim_ascii());
     if next_hop.is_empty() || next_hop.contains(|c: char| c.is_ascii_whitespace()) {
         return Err(Problem::MissingNextHop);
     }
     let (_preference, _metric, communities) = (next(), next(), next());
-    Ok(Line::Dump(DumpLine { next_hop: Some(next_hop), as_path, communities, ..dump }))
+    Ok(RouteLine::Dump(DumpLine { next_hop: Some(next_hop), as_path, communities, ..dump }))
 }

@@ -8,7 +8,7 @@
 
 use std::net::IpAddr;
 
-use super::line::{Line, Rules, end, target, word};
+use super::line::{RouteLine, Rules, end, target, word};
 use super::linux::{Hop, Hops, IpRoute, Preference, Target};
 use crate::error::{Problem, shorten};
 use crate::options::IpFamily;
@@ -56,18 +56,18 @@ pub(crate) fn parse_by_first_word<'a>(
     first: &'a str,
     rest: &'a str,
     rules: Rules,
-) -> Result<Option<Line<'a>>, Problem> {
+) -> Result<Option<RouteLine<'a>>, Problem> {
     let line = match first {
         "default" => parse_default(rest, rules)?,
         "nexthop" => next_hop(rest)?,
         // `ip -d` repeats the next hop of the route before.
-        "nh_info" => Line::Nothing,
+        "nh_info" => RouteLine::Nothing,
         "blackhole" | "unreachable" | "prohibit" | "throw" => {
             let (target, rest) = typed_target(rest, rules)?;
             let mut route = IpRoute::new(target);
             attributes(rest, &mut route)?;
             route.hops = Hops::one(first, route.hops.family);
-            Line::Route(route)
+            RouteLine::Route(route)
         }
         "unicast" | "local" | "broadcast" | "anycast" | "multicast" => {
             let (target, rest) = typed_target(rest, rules)?;
@@ -79,10 +79,10 @@ pub(crate) fn parse_by_first_word<'a>(
 }
 
 /// Parses the words after the prefix.
-pub(crate) fn parse_route(target: Target, rest: &str) -> Result<Line<'_>, Problem> {
+pub(crate) fn parse_route(target: Target, rest: &str) -> Result<RouteLine<'_>, Problem> {
     let mut route = IpRoute::new(target);
     attributes(rest, &mut route)?;
-    Ok(Line::Route(route))
+    Ok(RouteLine::Route(route))
 }
 
 /// The target after a route type.
@@ -94,11 +94,11 @@ fn typed_target(rest: &str, rules: Rules) -> Result<(Target, &str), Problem> {
     }
 }
 
-fn parse_default(rest: &str, rules: Rules) -> Result<Line<'_>, Problem> {
+fn parse_default(rest: &str, rules: Rules) -> Result<RouteLine<'_>, Problem> {
     let (first, tail) = word(rest);
     if first.is_empty() || first.starts_with('#') {
         // The next hops may be on the following lines.
-        return Ok(Line::Route(IpRoute::new(Target::Default)));
+        return Ok(RouteLine::Route(IpRoute::new(Target::Default)));
     }
     if is_keyword(first) && !word(tail).0.is_empty() {
         return parse_route(Target::Default, rest);
@@ -107,16 +107,16 @@ fn parse_default(rest: &str, rules: Rules) -> Result<Line<'_>, Problem> {
     // family: only the output of `ip` lists the families separately.
     end(tail)?;
     let family = family_of(first).or(rules.default_family).ok_or(Problem::DefaultFamily)?;
-    Ok(Line::Announce(family.default_prefix(), first))
+    Ok(RouteLine::Announce(family.default_prefix(), first))
 }
 
 /// Parses the words after `nexthop`.
-fn next_hop(rest: &str) -> Result<Line<'_>, Problem> {
+fn next_hop(rest: &str) -> Result<RouteLine<'_>, Problem> {
     let mut route = IpRoute::new(Target::Default);
     attributes(rest, &mut route)?;
     match route.hops.all {
         0 => Err(Problem::MissingNextHop),
-        _ => Ok(Line::NextHops(route.hops)),
+        _ => Ok(RouteLine::NextHops(route.hops)),
     }
 }
 

@@ -231,7 +231,7 @@ fn read(
             // Another array follows.
             Err(_) => {}
         }
-        let routes = Routes { stream: &stream, each: &mut each, stop: &mut stop };
+        let routes = RouteElements { stream: &stream, each: &mut each, stop: &mut stop };
         if let Err(error) = routes.deserialize(&mut json) {
             break Err(error);
         }
@@ -295,14 +295,16 @@ impl Read for Window<'_, '_> {
 }
 
 /// Visitor that passes the elements of one array to the callback.
-struct Routes<'s, E> {
+struct RouteElements<'s, E> {
     stream: &'s Stream,
     each: &'s mut E,
     /// Set when the callback stops the reading.
     stop: &'s mut Option<Result<(), FeedError>>,
 }
 
-impl<'de, E: FnMut(Value, u64) -> Result<bool, FeedError>> DeserializeSeed<'de> for Routes<'_, E> {
+impl<'de, E: FnMut(Value, u64) -> Result<bool, FeedError>> DeserializeSeed<'de>
+    for RouteElements<'_, E>
+{
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
@@ -310,7 +312,7 @@ impl<'de, E: FnMut(Value, u64) -> Result<bool, FeedError>> DeserializeSeed<'de> 
     }
 }
 
-impl<'de, E: FnMut(Value, u64) -> Result<bool, FeedError>> Visitor<'de> for Routes<'_, E> {
+impl<'de, E: FnMut(Value, u64) -> Result<bool, FeedError>> Visitor<'de> for RouteElements<'_, E> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -14,7 +14,7 @@ use crate::route_value::RouteValue;
 
 /// Meaning of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Line<'a> {
+pub(crate) enum RouteLine<'a> {
     /// No route: a blank line, a comment, or a message without routes.
     Nothing,
     /// A prefix and its next hop.

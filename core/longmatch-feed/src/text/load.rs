@@ -1,7 +1,7 @@
 //! Loading of lines into a sink.
 
 use super::dump::{Count, Dump};
-use super::line::{Line, Rules};
+use super::line::{RouteLine, Rules};
 use super::lines::{Lines, LinesError};
 use super::linux::Linux;
 use super::output::Output;
@@ -88,28 +88,28 @@ impl Load<'_, '_> {
 
     /// Loads the routes of a line.
     #[inline]
-    fn take(&mut self, line: Line<'_>, number: u64) -> Result<(), FeedError> {
+    fn take(&mut self, line: RouteLine<'_>, number: u64) -> Result<(), FeedError> {
         let place = Place::Line(number);
         let out = &mut self.out;
         // Only blank lines and comments may separate a route from its next hops.
         match line {
-            Line::Announce(prefix, next_hop) => {
+            RouteLine::Announce(prefix, next_hop) => {
                 self.linux.other(prefix, out)?;
                 out.announce(prefix, next_hop, place)
             }
-            Line::Own(prefix) => {
+            RouteLine::Own(prefix) => {
                 self.linux.other(prefix, out)?;
                 out.announce(prefix, &prefix.to_string(), place)
             }
-            Line::Withdraw(prefix) => {
+            RouteLine::Withdraw(prefix) => {
                 self.linux.other(prefix, out)?;
                 out.withdraw(prefix, place)
             }
-            Line::Route(route) => self.linux.route(route, place, out),
-            Line::NextHops(hops) => {
+            RouteLine::Route(route) => self.linux.route(route, place, out),
+            RouteLine::NextHops(hops) => {
                 self.linux.next_hops(hops).map_err(|error| FeedError::line(number, error))
             }
-            Line::Dump(dump) => {
+            RouteLine::Dump(dump) => {
                 self.linux.other(dump.prefix, out)?;
                 let known = match &mut self.dump {
                     Some(known) => known,
@@ -120,7 +120,7 @@ impl Load<'_, '_> {
                 };
                 known.line(dump, place, out)
             }
-            Line::Nothing => Ok(()),
+            RouteLine::Nothing => Ok(()),
         }
     }
 }
@@ -129,7 +129,7 @@ impl Load<'_, '_> {
 fn count_peers(job: &Job<'_>) -> Result<Peers, FeedError> {
     let mut count = Count::default();
     read_all(job, |line| {
-        if let Line::Dump(dump) = line {
+        if let RouteLine::Dump(dump) = line {
             count.line(&dump);
         }
         true
@@ -141,14 +141,14 @@ fn count_peers(job: &Job<'_>) -> Result<Peers, FeedError> {
 fn tables_are_named(job: &Job<'_>) -> Result<bool, FeedError> {
     let mut named = false;
     read_all(job, |line| {
-        named |= matches!(line, Line::Route(route) if route.table.is_some());
+        named |= matches!(line, RouteLine::Route(route) if route.table.is_some());
         !named
     })?;
     Ok(named)
 }
 
 /// Reads the input in a pass before the load, until `go_on` returns false.
-fn read_all(job: &Job<'_>, mut go_on: impl FnMut(Line<'_>) -> bool) -> Result<(), FeedError> {
+fn read_all(job: &Job<'_>, mut go_on: impl FnMut(RouteLine<'_>) -> bool) -> Result<(), FeedError> {
     let opened = job.open()?;
     let mut lines = Lines::new(opened.input, job.options.limits.line);
     loop {

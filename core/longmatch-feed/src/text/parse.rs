@@ -4,18 +4,18 @@ use std::net::IpAddr;
 
 use longmatch::IpPrefix;
 
-use super::line::{Line, Rules, end, target, word};
+use super::line::{RouteLine, Rules, end, target, word};
 use super::linux::{IpRoute, Target};
 use super::{bgpdump, ip_route};
 use crate::error::Problem;
 
 /// Parses one line.
 #[inline]
-pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, Problem> {
+pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<RouteLine<'a>, Problem> {
     let (first, rest) = word(line);
     let first = if first.len() == 1 { ip_route::type_name(first) } else { first };
     match first.as_bytes() {
-        [] | [b'#', ..] => return Ok(Line::Nothing),
+        [] | [b'#', ..] => return Ok(RouteLine::Nothing),
         b"A" => return announce(rest, rules),
         b"W" => return withdraw(rest, rules),
         [b'T' | b'B', ..] if line.contains('|') => return bgpdump::parse(line.trim_ascii(), rules),
@@ -31,7 +31,7 @@ pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, Problem
     let (second, tail) = word(rest);
     match second.as_bytes() {
         // The next hops may be on the following lines.
-        [] | [b'#', ..] => Ok(Line::Route(IpRoute::new(Target::Prefix(prefix)))),
+        [] | [b'#', ..] => Ok(RouteLine::Route(IpRoute::new(Target::Prefix(prefix)))),
         b"via" | b"dev" if tail.trim_ascii().is_empty() => Err(Problem::MissingNextHop),
         _ if ip_route::is_keyword(second) && !tail.trim_ascii().is_empty() => {
             ip_route::parse_route(Target::Prefix(prefix), rest)
@@ -48,23 +48,23 @@ fn columns<'a>(
     second: &'a str,
     tail: &'a str,
     rules: Rules,
-) -> Result<Line<'a>, Problem> {
+) -> Result<RouteLine<'a>, Problem> {
     // Most prefixes have a length: these need no test for a netmask.
     if first.contains('/') {
-        return end(tail).map(|()| Line::Announce(prefix, second));
+        return end(tail).map(|()| RouteLine::Announce(prefix, second));
     }
     if is_length(second) {
         let prefix = target(&format!("{first}{second}"), rules)?;
-        return end(tail).map(|()| Line::Own(prefix));
+        return end(tail).map(|()| RouteLine::Own(prefix));
     }
     if let Some(prefix) = masked(prefix.addr(), second, rules)? {
         return match word(tail) {
-            ("", _) => Ok(Line::Own(prefix)),
-            (comment, _) if comment.starts_with('#') => Ok(Line::Own(prefix)),
-            (next_hop, tail) => end(tail).map(|()| Line::Announce(prefix, next_hop)),
+            ("", _) => Ok(RouteLine::Own(prefix)),
+            (comment, _) if comment.starts_with('#') => Ok(RouteLine::Own(prefix)),
+            (next_hop, tail) => end(tail).map(|()| RouteLine::Announce(prefix, next_hop)),
         };
     }
-    end(tail).map(|()| Line::Announce(prefix, second))
+    end(tail).map(|()| RouteLine::Announce(prefix, second))
 }
 
 /// Whether a word is the length of a prefix, or its netmask, after a slash.
@@ -99,7 +99,7 @@ fn masked(network: IpAddr, second: &str, rules: Rules) -> Result<Option<IpPrefix
     parsed.map(Some).map_err(|_| Problem::NetworkBits { network, mask })
 }
 
-fn announce(rest: &str, rules: Rules) -> Result<Line<'_>, Problem> {
+fn announce(rest: &str, rules: Rules) -> Result<RouteLine<'_>, Problem> {
     let (first, rest) = word(rest);
     let (second, tail) = word(rest);
     if first.is_empty() {
@@ -112,11 +112,11 @@ fn announce(rest: &str, rules: Rules) -> Result<Line<'_>, Problem> {
     columns((first, prefix), second, tail, rules)
 }
 
-fn withdraw(rest: &str, rules: Rules) -> Result<Line<'_>, Problem> {
+fn withdraw(rest: &str, rules: Rules) -> Result<RouteLine<'_>, Problem> {
     let (first, tail) = word(rest);
     if first.is_empty() {
         return Err(Problem::MissingPrefix);
     }
     let prefix = target(first, rules)?;
-    end(tail).map(|()| Line::Withdraw(prefix))
+    end(tail).map(|()| RouteLine::Withdraw(prefix))
 }

@@ -84,7 +84,7 @@ pub struct Packet {
 /// Passes the addresses of each packet of a capture to `take`, until that breaks off.
 ///
 /// The formats, link types and options are those of [`destinations`](super::destinations), but a list of
-/// addresses is no capture. Packets without an IP header are counted in the report. The memory holds the
+/// addresses is not a capture. Packets without an IP header are counted in the report. The memory holds the
 /// largest packet; the time is linear in the bytes of the stream.
 ///
 /// # Errors

@@ -234,7 +234,7 @@ impl Interface {
         Duration::new(seconds, nanoseconds as u32)
     }
 
-    /// Removes the padding of a simple packet, whose block does not state the captured length.
+    /// Removes the padding of a simple packet: its block does not state the captured length.
     fn snapped(self, packet: &[u8]) -> &[u8] {
         match self.snap as usize {
             0 => packet,

@@ -42,7 +42,7 @@ pub fn routes(bytes: &[u8], options: &Options) -> Result<Sets, FeedError> {
     Ok(sets(all))
 }
 
-/// The addresses of the set; `None` for updates of routes, which are no set.
+/// The addresses of the set; `None` for updates of routes, which are not a set.
 pub fn set(bytes: &[u8], options: &Options) -> Option<Result<Sets, FeedError>> {
     match read_list(bytes, None, options, ListEntries::joined()) {
         Err(error) if error.to_string().contains("updates of routes") => None,

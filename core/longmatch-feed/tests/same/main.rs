@@ -12,7 +12,7 @@ use common::Random;
 use compare::compare;
 use longmatch_feed::Options;
 
-/// Longest file of which every beginning is tried.
+/// Length of the longest file whose beginnings are all tried.
 const SHORT: usize = 4 << 10;
 
 /// The files that have prefixes.

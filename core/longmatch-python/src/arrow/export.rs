@@ -238,7 +238,7 @@ fn stream(data: &Arc<ColumnData>) -> ArrowArrayStream {
     unsafe extern "C" fn get_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSchema) -> c_int {
         // SAFETY: the caller passes a stream of ours that is not released, used by one thread at a time.
         let owner = unsafe { owner(stream) };
-        // SAFETY: the caller passes a place for the structure, whose old content is not to be released.
+        // SAFETY: the caller passes a place for the structure; its old content is not to be released.
         unsafe { out.write(schema(&owner.data)) };
         0
     }
@@ -247,7 +247,7 @@ fn stream(data: &Arc<ColumnData>) -> ArrowArrayStream {
         let owner = unsafe { owner(stream) };
         let next = if owner.ended { ArrowArray::empty() } else { array(&owner.data) };
         owner.ended = true;
-        // SAFETY: the caller passes a place for the structure, whose old content is not to be released.
+        // SAFETY: the caller passes a place for the structure; its old content is not to be released.
         unsafe { out.write(next) };
         0
     }

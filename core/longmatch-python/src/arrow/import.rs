@@ -50,7 +50,7 @@ struct Capsule<'py, T> {
 
 impl<'py, T> Capsule<'py, T> {
     fn new(capsule: Bound<'py, PyAny>, name: &'static CStr) -> PyResult<Self> {
-        // SAFETY: any object may be passed; one that is no capsule of this name gives null and an exception.
+        // SAFETY: any object may be passed; one that is not a capsule of this name gives null and an exception.
         let value = unsafe { py_ffi::PyCapsule_GetPointer(capsule.as_ptr(), name.as_ptr()) };
         match ptr::NonNull::new(value.cast()) {
             Some(value) => Ok(Self { _capsule: capsule, value }),
@@ -198,7 +198,7 @@ impl<'a> View<'a> {
         }
         // SAFETY: not null, so a C string that lives as long as the schema.
         let format = unsafe { CStr::from_ptr(self.schema.format) };
-        format.to_str().map_err(|_| malformed("a type is no text"))
+        format.to_str().map_err(|_| malformed("a type is not text"))
     }
 
     fn column(&self) -> PyResult<Column<'a>> {
@@ -270,7 +270,7 @@ impl<'a> View<'a> {
         let indices = match self.data(self.format()?)? {
             Data::Integers(integers) => integers,
             Data::U32(values) => Integers::U32(values),
-            _ => return Err(malformed("the indices of a dictionary are no integers")),
+            _ => return Err(malformed("the indices of a dictionary are not integers")),
         };
         Ok(Column { data: Data::dictionary(&values, indices), valid: self.valid()? })
     }
@@ -377,7 +377,7 @@ fn child<'a, T>(children: *mut *mut T) -> PyResult<&'a T> {
     unsafe { child.as_ref() }.ok_or_else(|| malformed("a child is missing"))
 }
 
-/// Types of which any bits are a value.
+/// Types for which any bits are a value.
 trait Plain {}
 
 macro_rules! plain {

@@ -180,7 +180,7 @@ pub enum Data<'a> {
     },
     /// Items of a list.
     Items(&'a [Item<'a>]),
-    /// Indices into other addresses, each of which was read once.
+    /// Indices into distinct addresses, each read once.
     Dictionary {
         indices: Integers<'a>,
         values: Vec<Item<'static>>,
@@ -203,7 +203,7 @@ impl<'a> Data<'a> {
     }
 }
 
-/// A column of addresses, some of which may be null.
+/// A column of addresses and nulls.
 #[derive(Clone, Debug)]
 pub struct Column<'a> {
     pub data: Data<'a>,

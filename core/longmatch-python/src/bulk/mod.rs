@@ -42,7 +42,7 @@ impl<T: Send + Sync> Compiled for FrozenTable<T> {
     }
 }
 
-/// Addresses in a column that are no addresses.
+/// Addresses in a column that are not addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Bad {
     /// The index of the first, if there is one.
@@ -61,7 +61,7 @@ impl Bad {
     }
 }
 
-/// A column smaller than this is not worth a thread of its own.
+/// A column smaller than this is not worth its own thread.
 const MIN_PER_THREAD: usize = 16_384;
 
 /// Looks up a column on some threads; addresses that are null or bad get no match.
@@ -109,7 +109,7 @@ struct Block {
     count6: usize,
 }
 
-/// A cell of a column that is no address.
+/// A cell of a column that is not an address.
 enum Missing {
     Null,
     Bad,

@@ -38,7 +38,7 @@ impl FrozenTable {
                 std::iter::once(Ok(None)).chain(objects).collect::<PyResult<_>>()?
             }
         };
-        // Two threads may get here; one of them has made the objects in vain.
+        // Two threads may get here; one of them then discards its objects.
         Ok(self.objects.get_or_init(|| objects))
     }
 
@@ -106,7 +106,7 @@ impl FrozenTable {
                         .collect();
                     of_objects(py, ids, form, |code| objects.get(code).map(|o| o.clone_ref(py)))
                 }
-                // Each answer has a dict of its own, which its user may change.
+                // Each answer has its own dict, which its user may change.
                 (Values::Rows(cells), None) if cells.columns().len() > 1 => {
                     let objects = self.objects(py)?;
                     of_objects(py, ids, form, |code| {

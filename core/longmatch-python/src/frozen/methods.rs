@@ -18,7 +18,7 @@ use crate::pickle::packed_rows;
 use crate::routes::prefix_output;
 use crate::table::Table;
 use crate::text::prefix_str;
-use crate::value::{DropReferences, Inner, Value, insert_error};
+use crate::value::{DropReferences, Inner, PyValue, insert_error};
 
 #[pymethods]
 impl FrozenTable {
@@ -61,14 +61,14 @@ impl FrozenTable {
     /// - a list or another iterable of keys.
     ///
     /// ``out`` is the form of the answers: ``"values"`` (a list, or for NumPy an array of objects), ``"arrow"``
-    /// (an :class:`ArrowColumn`), or ``"codes"``: a NumPy array of ``uint32``, of which 0 is no match and others are
-    /// indices into ``values_by_code``. ``"auto"`` is ``"arrow"`` for Arrow and ``"values"`` for others.
+    /// (an :class:`ArrowColumn`), or ``"codes"`` (a NumPy array of ``uint32``: 0 means no match, the others are
+    /// indices into ``values_by_code``). ``"auto"`` is ``"arrow"`` for Arrow and ``"values"`` for others.
     ///
     /// With ``return_prefix=True`` the result is a pair: the answers and the matched prefixes. With ``out="codes"`` the
     /// latter are indices into ``prefixes_by_code``. The first such call compiles the table a second time.
     ///
-    /// Nulls and cells that are no address get no match: ``None``, null or 0. With ``strict=True`` the first that is neither
-    /// null nor an address raises ``ValueError``. ``threads`` is the number of threads, 0 for one on each CPU.
+    /// Nulls and cells that are not addresses get no match: ``None``, null or 0. With ``strict=True`` the first that is
+    /// neither null nor an address raises ``ValueError``. ``threads`` is the number of threads, 0 for one on each CPU.
     /// ``column`` names the column of the values, in tables that have columns.
     #[pyo3(signature = (addresses, /, *, return_prefix=false, threads=None, strict=false, out="auto", column=None))]
     #[allow(
@@ -258,7 +258,7 @@ impl FrozenTable {
         for (prefix, code) in self.store.routes() {
             let object = objects.get(code.get() as usize).and_then(Option::as_ref);
             let object = object.map_or_else(|| py.None(), |object| object.clone_ref(py));
-            inner.insert(prefix, Value::new(object.into_bound(py))).map_err(insert_error)?;
+            inner.insert(prefix, PyValue::new(object.into_bound(py))).map_err(insert_error)?;
         }
         Ok(Table::from_inner(inner, self.strict))
     }

@@ -18,9 +18,9 @@ use crate::data::{objects_as_data, rows_as_data};
 use crate::file::{FileCells, FileStore, write};
 use crate::key::{Key, key};
 use crate::output::TypedColumn;
-use crate::routes::{RouteNames, Routes};
-use crate::store::{Cells, Rows, Store};
-use crate::value::{DropReferences, Inner, Value};
+use crate::routes::{CompiledRoutes, RouteNames};
+use crate::store::{CellSource, Rows, Store};
+use crate::value::{DropReferences, Inner, PyValue};
 
 /// An opened file.
 struct OpenFile {
@@ -32,9 +32,9 @@ struct OpenFile {
 /// The values of a frozen table.
 enum Values {
     /// Python objects, which the store holds.
-    Objects(Arc<RustFrozen<Value>>),
+    Objects(Arc<RustFrozen<PyValue>>),
     /// Rows of named columns.
-    Rows(Arc<dyn Cells>),
+    Rows(Arc<dyn CellSource>),
 }
 
 /// A table compiled for lookups; made by ``Table.freeze``, ``load``, ``open`` and ``asn``.
@@ -55,7 +55,7 @@ pub struct FrozenTable {
     strict: bool,
     /// The file of a table that was opened.
     file: Option<OpenFile>,
-    routes: PyOnceLock<Routes>,
+    routes: PyOnceLock<CompiledRoutes>,
     /// The values as objects by their codes, for answers that share them.
     objects: OnceLock<Vec<Option<Py<PyAny>>>>,
     values_by_code: OnceLock<Py<PyTuple>>,
@@ -113,7 +113,7 @@ impl FrozenTable {
     /// The routes and values as data with columns.
     ///
     /// # Errors
-    /// When the values are objects that are no text or numbers, or dicts of these.
+    /// When the values are objects other than text, numbers, or dicts of these.
     fn data(&self, py: Python<'_>) -> PyResult<PrefixData> {
         match &self.values {
             Values::Rows(cells) => {
@@ -167,7 +167,7 @@ impl FrozenTable {
         Ok(found.map(|(prefix, code)| (prefix, code.get() as usize)))
     }
 
-    fn routes(&self, py: Python<'_>) -> PyResult<&Routes> {
+    fn routes(&self, py: Python<'_>) -> PyResult<&CompiledRoutes> {
         self.routes.get_or_try_init(py, || {
             let compile = self.store.compile_routes();
             let spec = TableSpec::new(self.engine.clone());
@@ -180,7 +180,7 @@ impl FrozenTable {
                     Some(table) if table.answers() == Answers::Routes => RouteNames::File(table),
                     _ => RouteNames::new(store),
                 };
-                Ok(Routes::new(compiled, names))
+                Ok(CompiledRoutes::new(compiled, names))
             })
             .map_err(|error: longmatch::CompileError| {
                 PyValueError::new_err(format!(

@@ -14,7 +14,7 @@ use crate::key::{Key, checked_len, key};
 use crate::live::LiveTable;
 use crate::pickle::{Packed, packed, unpacked};
 use crate::text::prefix_str;
-use crate::value::{DropReferences, Inner, Value, insert_error};
+use crate::value::{DropReferences, Inner, PyValue, insert_error};
 
 fn missing(object: &Bound<'_, PyAny>) -> PyErr {
     PyKeyError::new_err(object.clone().unbind())
@@ -225,7 +225,7 @@ impl Table {
         if let Some(value) = inner.get(prefix) {
             return Ok(value.get(py));
         }
-        inner.insert(prefix, Value::new(default.clone())).map_err(insert_error)?;
+        inner.insert(prefix, PyValue::new(default.clone())).map_err(insert_error)?;
         Ok(default.unbind())
     }
 

@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyMapping};
 
 use crate::key::{Key, key};
 use crate::text::prefix_str;
-use crate::value::{DropReferences, Inner, Value, insert_error};
+use crate::value::{DropReferences, Inner, PyValue, insert_error};
 
 /// A mapping from IP prefixes to values, in which ``[]`` finds the longest prefix that covers a key.
 ///
@@ -62,7 +62,7 @@ impl Table {
     /// Sets a value; the old one is dropped by the caller's [`DropReferences`].
     fn set(&self, prefix: IpPrefix, value: Bound<'_, PyAny>) -> PyResult<()> {
         let py = value.py();
-        let value = Value::new(value);
+        let value = PyValue::new(value);
         let mut inner = self.write(py);
         inner.insert(prefix, value).map_err(insert_error)?;
         inner.reclaim();
@@ -73,7 +73,7 @@ impl Table {
     fn longest<R>(
         &self,
         object: &Bound<'_, PyAny>,
-        read: impl FnOnce(IpPrefix, &Value) -> R,
+        read: impl FnOnce(IpPrefix, &PyValue) -> R,
     ) -> PyResult<Option<R>> {
         let key = key(object)?;
         let prefix = key.prefix(self.is_strict())?;

@@ -56,7 +56,7 @@ pub struct Batcher<F: Engines> {
 /// use longmatch::live::{Batcher, Writer};
 /// use longmatch::{EngineKind, Ipv4, Rib};
 /// let writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Spider)?;
-/// // Without a thread of its own the writer can still commit in this one.
+/// // Without its own thread the writer can still commit in this one.
 /// match Batcher::new(writer, Duration::from_millis(10)) {
 ///     Ok(batcher) => batcher.flush()?,
 ///     Err(error) => drop(error.into_writer().commit()?),
@@ -107,14 +107,14 @@ impl<F: Engines> std::error::Error for BatcherError<F> {
 
 /// The queue of changes for the thread.
 struct Queue<F: Engines> {
-    state: Mutex<State<F>>,
+    state: Mutex<BatcherState<F>>,
     /// Signals a queued change or an urgent batch.
     wanted: Condvar,
     /// Signals the begin or end of a batch.
     moved: Condvar,
 }
 
-struct State<F: Engines> {
+struct BatcherState<F: Engines> {
     batch: Batch<F>,
     /// Number of batches begun, and of batches ended, refused or not.
     begun: u64,
@@ -199,7 +199,7 @@ impl<F: Engines> Batch<F> {
 }
 
 impl<F: Engines> Queue<F> {
-    fn lock(&self) -> MutexGuard<'_, State<F>> {
+    fn lock(&self) -> MutexGuard<'_, BatcherState<F>> {
         // No panic can leave the state inconsistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -298,7 +298,7 @@ impl<F: Engines> Batcher<F> {
         writer: Writer<F>,
         interval: Duration,
     ) -> Result<Self, BatcherError<F>> {
-        let state = State {
+        let state = BatcherState {
             batch: Batch::default(),
             begun: 0,
             ended: 0,
@@ -427,7 +427,7 @@ impl<F: Engines> Batcher<F> {
         state.refused.clone().map_or(Ok(()), Err)
     }
 
-    fn wait<'s>(&self, state: MutexGuard<'s, State<F>>) -> MutexGuard<'s, State<F>> {
+    fn wait<'s>(&self, state: MutexGuard<'s, BatcherState<F>>) -> MutexGuard<'s, BatcherState<F>> {
         assert!(!state.gone, "the batcher's thread has panicked");
         self.queue.moved.wait(state).unwrap_or_else(PoisonError::into_inner)
     }

@@ -31,7 +31,7 @@
 //! reads (`reclaim.rs` has the argument).
 //!
 //! A [`Reader`] is used in one of two ways. [`Reader::pin`] is for occasional lookups: it costs a
-//! fence. [`Reader::online`] is for threads that do little but look up: between
+//! fence. [`Reader::online`] is for threads that mostly look up: between
 //! batches they announce a quiescent state ([`OnlineReader::quiescent`]), at the cost of a load and a
 //! store.
 //!
@@ -39,7 +39,7 @@
 //!
 //! A call is the time from pinning, or from [`OnlineReader::table`], to the end of the lookups.
 //!
-//! 1. Every lookup, and every address of a batch, is answered by a version of the table that was
+//! 1. Every lookup, and every address of a batch, gets its answer from a version of the table that was
 //!    current at some moment of the call. A version is the result of a commit.
 //! 2. An answer is one that was stored, never a mixture.
 //! 3. Under one guard, a table that is compiled again for each commit keeps its version. In a
@@ -72,7 +72,7 @@
 //! or announced a quiescent state, and the writer drops the value after a second such grace period. So a
 //! [`TableView`](crate::TableView) always finds the value of the route, and an id from any
 //! source never leads to a dropped value. With [`Answers::Routes`](crate::Answers::Routes) an id
-//! stands for a route, prefix and value, in the same way; a route that gets another value gets
+//! identifies a route, with its prefix and value, in the same way; a route that gets another value gets
 //! another id.
 //!
 //! Retired memory has a limit ([`Writer::set_retired_limit`]). Below it the writer neither waits

@@ -107,7 +107,7 @@ impl<F: Engines> Writer<F> {
         Self::in_domain(rib, engine.into(), None, Arc::new(Domain::new()))
     }
 
-    /// Compiles one family of a table of both, whose domain it shares.
+    /// Compiles one family of a table of both families; the families share a domain.
     ///
     /// Without routes the engine need not exist for the family.
     pub(crate) fn of_family(
@@ -164,7 +164,7 @@ impl<F: Engines> Writer<F> {
         self.retired_limit = bytes;
     }
 
-    /// The engine's name if it does not exist for the family, whose routes are then empty.
+    /// The engine's name if it does not exist for the family; the family then has no routes.
     pub(crate) fn lacking_engine(&self) -> Option<&'static str> {
         (!F::has(self.spec.kind)).then_some(self.spec.kind.name())
     }

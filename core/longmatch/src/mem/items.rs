@@ -125,7 +125,7 @@ impl<'a, T: Plain, M: Memory> Items<'a, T, M> {
         self.first
     }
 
-    /// Copies item `i`, no word of which is replaced at the same time.
+    /// Copies item `i`; none of its words is replaced at the same time.
     ///
     /// # Safety
     /// The array has an item `i`, and it is not written while a reader can reach it.

@@ -142,7 +142,7 @@ impl<T> NextHops<T> {
         ids.zip(&self.entries).filter_map(|(id, entry)| Some((id, &entry.as_ref()?.value)))
     }
 
-    /// Gives the value an id of its own, not shared with equal values.
+    /// Gives the value its own id, not shared with equal values.
     ///
     /// For types that cannot be hashed or compared.
     ///
@@ -304,7 +304,7 @@ impl<T> NextHops<T> {
         by_value.reserve(additional, |id| stored_hash(entries, *id));
     }
 
-    /// Gives the holder of one reference to an id a value of its own; returns its id.
+    /// Gives the holder of one reference to an id a separate value; returns its id.
     ///
     /// It is the same id if there are no other references.
     ///

@@ -137,7 +137,7 @@ impl VrpSet {
         self.len() == 0
     }
 
-    /// Adds a VRP; returns whether it is new. Equal VRPs, as of several trust anchors, are one.
+    /// Adds a VRP; returns whether it is new. Equal VRPs of several trust anchors count once.
     ///
     /// # Errors
     /// If the set holds 500 million prefixes of the family; it is then unchanged.

@@ -299,7 +299,7 @@ pub(crate) trait Kernel {
     /// Answers `count` addresses.
     ///
     /// # Safety
-    /// `keys` points to so many addresses, `answers` to as many writable words. The addresses have
+    /// `keys` points to `count` addresses, `answers` to `count` writable words. The addresses have
     /// their bytes in the other order if `swap`.
     unsafe fn run<L: lanes::Lanes>(
         lanes: L,

@@ -23,7 +23,7 @@ const SEARCHED: usize = 4096;
 /// [`StridedKeys`] are addresses of one family between other bytes.
 ///
 /// Integers are in host order, bytes in network order, and pairs have the high half first. Vectors
-/// and arrays of a known length can stand for slices.
+/// and arrays of a known length are accepted like slices.
 ///
 /// An IPv4-mapped IPv6 address is looked up by the table's rule in each of the types
 /// ([`Table::keep_mapped`](crate::Table::keep_mapped)). Nothing is allocated.

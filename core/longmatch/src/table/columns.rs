@@ -236,7 +236,7 @@ impl PrefixData {
         Ok(Self { columns, table: Table::new() })
     }
 
-    /// Prefixes that share rows: the next hop with the id `n` stands for the `n`-th row, from 1 on.
+    /// Prefixes that share rows: the next hop with the id `n` is the `n`-th row, from 1 on.
     ///
     /// Takes the routes as they are, so it is faster than [`PrefixData::insert`] for each of them,
     /// and hashes each row once. As there, IPv4-mapped IPv6 prefixes become IPv4 ones. O(routes +

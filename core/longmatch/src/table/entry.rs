@@ -205,7 +205,7 @@ impl<'t, T: Hash + Eq> Entry<'t, T> {
 /// ```
 pub struct OccupiedEntry<'t, T> {
     table: &'t mut Table<T>,
-    /// The prefix as stored, whose id is `id`.
+    /// The prefix as stored; `id` is its id.
     prefix: IpPrefix,
     id: NextHopId,
 }

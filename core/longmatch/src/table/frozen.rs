@@ -18,7 +18,7 @@ impl<T> Table<T> {
     /// Compiles both families for lookups.
     ///
     /// Takes an engine for both families, or a [`TableSpec`], which names one for each and chooses
-    /// what an answer stands for. [`EngineKind::Auto`](crate::EngineKind::Auto) is the default
+    /// whether answers are values or routes. [`EngineKind::Auto`](crate::EngineKind::Auto) is the default
     /// choice. It chooses per family, and a memory limit applies per family too.
     ///
     /// The frozen table keeps this table, for what the compiled form does not hold.
@@ -73,7 +73,7 @@ pub struct FrozenTable<T> {
     table: Table<T>,
     ipv4: Fib<Ipv4>,
     ipv6: Fib<Ipv6>,
-    /// The routes that ids stand for; `None` where ids stand for values.
+    /// The routes that ids identify; `None` where ids identify values.
     routes: Option<Arc<RouteIds>>,
 }
 
@@ -88,7 +88,7 @@ impl<T> FrozenTable<T> {
         example: "let table = table.freeze(longmatch::EngineKind::Auto)?;"
     }
 
-    /// The route that an id stands for; `None` where ids stand for values.
+    /// The route that an id identifies; `None` where ids identify values.
     ///
     /// Takes the time of [`FrozenTable::get`], and for an IPv6 prefix O(log routes).
     ///
@@ -107,7 +107,7 @@ impl<T> FrozenTable<T> {
         Some((prefix, self.get(prefix)?))
     }
 
-    /// What ids and answers stand for.
+    /// Whether ids and answers are values or routes.
     ///
     /// ```
     /// use longmatch::{Answers, EngineKind, Table};
@@ -122,7 +122,7 @@ impl<T> FrozenTable<T> {
     /// The compiled IPv4 routes.
     ///
     /// With [`Answers::Values`], [`FrozenTable::value`] takes their ids. With [`Answers::Routes`]
-    /// an id here stands for a value and a length, not for a route.
+    /// an id here identifies a value and a length, not a route.
     ///
     /// ```
     /// use longmatch::{EngineKind, Table};
@@ -137,7 +137,7 @@ impl<T> FrozenTable<T> {
     /// The compiled IPv6 routes.
     ///
     /// With [`Answers::Values`], [`FrozenTable::value`] takes their ids. With [`Answers::Routes`]
-    /// an id here stands for a value and a length, not for a route.
+    /// an id here identifies a value and a length, not a route.
     ///
     /// Without routes the engine may be `empty`: no engine was needed.
     ///

@@ -82,7 +82,7 @@ use lookups::{RibLookups, lookup_methods};
 ///
 /// Routes with equal values have one object: a change through interior mutability (a `Cell`, a
 /// `Mutex`) shows on all of them, and must not change what `Hash` and `Eq` see, as in a key of a
-/// `HashMap`. [`Table::insert_distinct`] gives each route an object of its own.
+/// `HashMap`. [`Table::insert_distinct`] gives each route its own object.
 ///
 /// An IPv4-mapped IPv6 address or prefix (`::ffff:192.0.2.1`) means the IPv4 one, so IPv6 routes
 /// such as `::/0` do not match it; [`Table::keep_mapped`] changes that.
@@ -361,7 +361,7 @@ impl<T> Table<T> {
         self.values.get(id)
     }
 
-    /// Adds a route whose value gets an id of its own, not shared with equal values.
+    /// Adds a route whose value gets its own id, not shared with equal values.
     ///
     /// For types that cannot be hashed or compared. Otherwise as [`Table::insert`].
     ///
@@ -463,7 +463,7 @@ impl<T> Table<T> {
         }
     }
 
-    /// Gives a route, whose id is `id`, an id that no other route has; returns it.
+    /// Gives the route with the id `id` an id that no other route has; returns it.
     fn make_distinct(&mut self, prefix: IpPrefix, id: NextHopId) -> Result<NextHopId, NextHopsFull>
     where
         T: Clone,

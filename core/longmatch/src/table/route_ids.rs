@@ -4,7 +4,7 @@
 //! route's prefix, so a pair names the route of each address that it answers. There are far fewer
 //! pairs than routes: structures stay small, and the pairs stay in the cache.
 //!
-//! Ids that stand for routes without an address are the routes' numbers in order.
+//! Ids that identify routes without an address are the routes' numbers in order.
 
 use alloc::vec::Vec;
 

@@ -11,7 +11,7 @@ use core::iter::{FusedIterator, Peekable};
 use super::{Iter, Table};
 use crate::net::IpPrefix;
 
-/// Looking a prefix up takes as long as merging about so many routes.
+/// Looking a prefix up takes as long as merging about this number of routes.
 const MERGED_PER_LOOKUP: usize = 8;
 
 impl<T> Table<T> {

@@ -2,7 +2,7 @@
 
 use crate::engine::{EngineKind, EngineSpec};
 
-/// What the ids in a compiled table stand for.
+/// The meaning of the ids in a compiled table.
 ///
 /// ```
 /// use longmatch::{Answers, IpPrefix, Table, TableSpec};
@@ -23,7 +23,7 @@ pub enum Answers {
     /// Values. Routes with equal values share an id, so that engines compress the table best.
     #[default]
     Values,
-    /// Routes: each has an id of its own, which leads to its prefix and its value.
+    /// Routes: each has its own id, which leads to its prefix and its value.
     ///
     /// A frozen table finds prefixes and values at about the cost of ids of values; an id of a
     /// route costs a binary search of the routes more. In a live table an id costs nothing more.
@@ -33,7 +33,7 @@ pub enum Answers {
     Routes,
 }
 
-/// How a table is compiled: an engine for each family, and what an answer stands for.
+/// How a table is compiled: an engine for each family, and whether answers are values or routes.
 ///
 /// [`Table::freeze`](crate::Table::freeze) and [`Table::live`](crate::Table::live) take it, or an
 /// engine alone, which is then used for both families.
@@ -60,7 +60,7 @@ pub struct TableSpec {
 }
 
 impl TableSpec {
-    /// An engine for both families; answers stand for values.
+    /// An engine for both families; answers are values.
     ///
     /// ```
     /// use longmatch::{EngineKind, TableSpec};
@@ -119,14 +119,14 @@ impl TableSpec {
 }
 
 impl Default for TableSpec {
-    /// [`EngineKind::Auto`] for each family; answers stand for values.
+    /// [`EngineKind::Auto`] for each family; answers are values.
     fn default() -> Self {
         Self::new(EngineKind::Auto)
     }
 }
 
 impl<E: Into<EngineSpec>> From<E> for TableSpec {
-    /// The engine for both families; answers stand for values.
+    /// The engine for both families; answers are values.
     fn from(engine: E) -> Self {
         Self::new(engine)
     }

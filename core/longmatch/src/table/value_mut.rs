@@ -97,7 +97,7 @@ impl<T> Table<T> {
     /// Calls a function with every prefix and its value, for changes, in order.
     ///
     /// O(routes), and as much memory for a list of the prefixes: since routes share values, there
-    /// is no iterator over references for changes.
+    /// is not an iterator over references for changes.
     ///
     /// ```
     /// use longmatch::{IpPrefix, Table};
@@ -149,7 +149,7 @@ impl<T> Table<T> {
 /// [`Table::with_limits`] allows; the table is then unchanged.
 pub struct ValueMut<'t, T: Hash + Eq> {
     table: &'t mut Table<T>,
-    /// The prefix as stored, whose id is `id`.
+    /// The prefix as stored; `id` is its id.
     prefix: IpPrefix,
     id: NextHopId,
     /// Whether the value was shared before the first change.

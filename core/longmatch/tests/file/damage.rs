@@ -91,7 +91,7 @@ fn files_say_what_is_wrong_with_them() {
     let (error, trusted) = opened(&newer);
     assert!(error.contains("version 3") && error.contains("knows version 2"), "{error}");
     assert!(trusted.is_err());
-    // The header of an empty file of version 1, whose sections are of no interest any more.
+    // The header of an empty file of version 1; its sections are not read.
     let old = [&bytes[..8], &1u32.to_le_bytes(), &19u32.to_le_bytes(), &[0; 48]].concat();
     for (error, trusted) in [opened(&old), opened(&[&old[..], &bytes[64..]].concat())] {
         let right = "version 1 of the format, which is older than version 2";

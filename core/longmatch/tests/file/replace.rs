@@ -225,7 +225,7 @@ fn full_disks_leave_the_old_file() {
     fs::remove_dir_all(dir).unwrap();
 }
 
-/// Writes with a limit on the lengths of files, which stands for a full disk.
+/// Writes with a limit on the lengths of files, which acts as a full disk.
 #[cfg(target_os = "linux")]
 fn fail_to_write(path: &Path) {
     let limit = libc::rlimit { rlim_cur: 5000, rlim_max: 5000 };

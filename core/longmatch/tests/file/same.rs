@@ -185,7 +185,7 @@ fn random_tables() {
     same(&random(9, 900, 600), "many rows");
 }
 
-/// The plans of a file depend on nothing but its data, on no machine and on no order of hashing.
+/// The plans of a file depend only on its data, neither on the machine nor on the order of hashing.
 #[test]
 fn equal_data_give_equal_bytes_on_every_machine() {
     let bytes = FileSpec::default().to_bytes(&random(39, 12_000, 300)).unwrap();

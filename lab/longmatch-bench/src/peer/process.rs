@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_millis(500);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A line of standard output, or the beginning of one that exceeds [`MAX_LINE`].
-type Line = Result<String, String>;
+type OutputLine = Result<String, String>;
 
 /// The process of a peer, which is ended after the first fatal fault.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(super) struct Process {
     /// `None` after the child was ended.
     stdin: Option<ChildStdin>,
     /// Closed at the end of the output.
-    output: Receiver<Line>,
+    output: Receiver<OutputLine>,
     stderr: StderrTail,
     limit: Duration,
 }
@@ -173,7 +173,7 @@ fn within(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
 }
 
 /// Sends lines of standard output until its end or until the receiver is dropped.
-fn read_lines(stdout: ChildStdout, sender: &SyncSender<Line>) {
+fn read_lines(stdout: ChildStdout, sender: &SyncSender<OutputLine>) {
     let mut stdout = BufReader::new(stdout);
     while let Some(line) = next_line(&mut stdout) {
         let too_long = line.is_err();
@@ -184,7 +184,7 @@ fn read_lines(stdout: ChildStdout, sender: &SyncSender<Line>) {
 }
 
 /// The next line; `None` at the end, possibly after an incomplete line.
-fn next_line(from: &mut impl BufRead) -> Option<Line> {
+fn next_line(from: &mut impl BufRead) -> Option<OutputLine> {
     let mut line = Vec::new();
     // A read error counts as the end.
     let read = from.take(MAX_LINE as u64).read_until(b'\n', &mut line);

@@ -16,9 +16,9 @@ use super::reply::{PeerHello, PeerLoaded};
 use crate::family::TrafficFamily;
 use crate::kernel::Kernel;
 use crate::key_stream::KeyStream;
+use crate::mismatches::UNWRITTEN;
 use crate::mode::Mode;
 use crate::run_config::RunConfig;
-use crate::tally::UNWRITTEN;
 use crate::target::{BenchTarget, Pass, Timed};
 
 /// A failed pass: a wrong sum, and a time so long that the rate is almost 0.
@@ -30,11 +30,11 @@ pub struct PeerEngine<F: TrafficFamily> {
     hello: PeerHello,
     loaded: PeerLoaded,
     /// The threads of a measurement use the peer one at a time.
-    state: Mutex<State>,
+    connection: Mutex<Connection>,
     family: PhantomData<F>,
 }
 
-struct State {
+struct Connection {
     peer: Peer,
     /// Address and number of the keys that the peer has.
     ///
@@ -64,7 +64,7 @@ impl<F: TrafficFamily> PeerEngine<F> {
             name: peer.name().to_owned(),
             hello: peer.hello().clone(),
             loaded,
-            state: Mutex::new(State { peer, keys: (0, 0), error: None }),
+            connection: Mutex::new(Connection { peer, keys: (0, 0), error: None }),
             family: PhantomData,
         })
     }
@@ -79,12 +79,12 @@ impl<F: TrafficFamily> PeerEngine<F> {
         self.loaded.build_ns as f64 / 1e6
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl Connection {
     /// Passes keys to the peer unless it has them already.
     fn set_keys<F: TrafficFamily>(&mut self, keys: &[F::Bits]) -> Result<(), PeerError> {
         let identity = (keys.as_ptr().addr(), keys.len());
@@ -111,9 +111,9 @@ impl<F: TrafficFamily> Pass<F> for PeerEngine<F> {
         // Peers convert integers to their own form and cannot generate keys.
         let KeyStream::Array { keys, start, lookups } = stream else { return FAILED_PASS };
         let Some(keys) = keys.as_host() else { return FAILED_PASS };
-        let timed = self.state().run(|state| {
-            state.set_keys::<F>(keys)?;
-            state.peer.time::<F>(config.mode, config.batch, start, lookups)
+        let timed = self.connection().run(|connection| {
+            connection.set_keys::<F>(keys)?;
+            connection.peer.time::<F>(config.mode, config.batch, start, lookups)
         });
         timed.unwrap_or(FAILED_PASS)
     }
@@ -133,7 +133,7 @@ impl<F: TrafficFamily> BenchTarget<F> for PeerEngine<F> {
     }
 
     fn failure(&self) -> Option<String> {
-        self.state().error.as_ref().map(ToString::to_string)
+        self.connection().error.as_ref().map(ToString::to_string)
     }
 
     fn memory(&self) -> MemoryUsage {
@@ -155,14 +155,14 @@ impl<F: TrafficFamily> BenchTarget<F> for PeerEngine<F> {
             Some(keys) => keys.into(),
             None => (0..keys.len()).map(|i| keys.get(i)).collect(),
         };
-        let mut state = self.state();
-        let answers = state.run(|state| {
-            state.set_keys::<F>(&integers)?;
-            state.peer.answers::<F>(mode, batch)
+        let mut connection = self.connection();
+        let answers = connection.run(|connection| {
+            connection.set_keys::<F>(&integers)?;
+            connection.peer.answers::<F>(mode, batch)
         });
         if let Cow::Owned(_) = integers {
             // These keys are freed now, and later ones could have the same address.
-            state.keys = (0, 0);
+            connection.keys = (0, 0);
         }
         answers.unwrap_or_else(|| vec![UNWRITTEN; keys.len()])
     }

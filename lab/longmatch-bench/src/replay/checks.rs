@@ -5,14 +5,14 @@ use std::sync::{Mutex, PoisonError};
 use longmatch::live::Writer;
 
 use crate::family::TrafficFamily;
+use crate::mismatches::MismatchCounts;
 use crate::replay::record::OK;
-use crate::tally::Tally;
 use crate::test_addresses::TestAddresses;
 use crate::threads::ThreadError;
 
 /// Results of all comparisons of a replay.
 pub(crate) struct Checks<F: TrafficFamily> {
-    pub tally: Tally<F>,
+    pub counts: MismatchCounts<F>,
     pub checkpoints: u64,
     /// The first broken invariant of the structure.
     broken: Option<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Checks<F: TrafficFamily> {
 impl<F: TrafficFamily> Checks<F> {
     /// The results before any comparison.
     pub fn new() -> Self {
-        Self { tally: Tally::new(), checkpoints: 0, broken: None }
+        Self { counts: MismatchCounts::new(), checkpoints: 0, broken: None }
     }
 
     /// `ok`, or the first broken invariant.
@@ -57,7 +57,7 @@ impl<F: TrafficFamily> Checks<F> {
             let mut reader = first.lock().unwrap_or_else(PoisonError::into_inner).clone();
             move |addrs: &[F::Bits], got: &mut [_]| reader.pin().lookup_batch(addrs, got)
         };
-        self.tally.add(addresses.compare(0..addresses.parts(), threads, lookup, |_| ())?);
+        self.counts.add(addresses.compare(0..addresses.parts(), threads, lookup, |_| ())?);
         Ok(())
     }
 }

@@ -329,10 +329,10 @@ impl<F: TrafficFamily> Run<'_, '_, F> {
             guard_ns: reader_cost.map(|[guard, _]| guard),
             report_ns: reader_cost.map(|[_, report]| report),
             checkpoints: checks.checkpoints,
-            checked: checks.tally.addresses,
-            mismatches: checks.tally.mismatches,
+            checked: checks.counts.addresses,
+            mismatches: checks.counts.mismatches,
             check: checks.structure(),
-            examples: checks.tally.examples(),
+            examples: checks.counts.examples(),
         })
     }
 }

@@ -3,7 +3,7 @@
 use longmatch::Outcome;
 use serde::Serialize;
 
-use crate::tally::Mismatch;
+use crate::mismatches::Mismatch;
 
 /// Numbers of updates by their effect on the routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]

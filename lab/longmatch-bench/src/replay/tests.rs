@@ -134,14 +134,14 @@ fn wrong_answers_are_found() {
     }
     for engine in ["folio", "radix"] {
         let checks = wrong(table4(), announce("10.1.255.255/32", 77), engine);
-        assert_eq!((checks.tally.mismatches, checks.checkpoints), (1, 1), "{engine}");
+        assert_eq!((checks.counts.mismatches, checks.checkpoints), (1, 1), "{engine}");
         assert_ne!(checks.structure(), "ok");
-        let example = &checks.tally.examples()[0];
+        let example = &checks.counts.examples()[0];
         assert_eq!(example.address, "10.1.255.255");
         assert_eq!(example.expected, NextHopId::new(77));
         // Both ends of a range of several addresses are looked up.
         let checks = wrong(table6(), announce("2001:db8:0:1::/64", 78), engine);
-        let addresses: Vec<_> = checks.tally.examples().into_iter().map(|it| it.address).collect();
+        let addresses: Vec<_> = checks.counts.examples().into_iter().map(|it| it.address).collect();
         let ends = ["2001:db8:0:1::", "2001:db8:0:1::2", "2001:db8:0:1:ffff:ffff:ffff:ffff"];
         assert_eq!(addresses, ends, "the host route divides the range");
     }
@@ -167,13 +167,13 @@ fn wrong_answers_inside_ranges_are_found() {
     let mut writer = Writer::new(table6(), EngineKind::Folio).unwrap();
     let mut checks = Checks::new();
     checks.checkpoint(&writer, true).unwrap();
-    assert_eq!(checks.tally.mismatches, 0);
-    let right = checks.tally.addresses;
+    assert_eq!(checks.counts.mismatches, 0);
+    let right = checks.counts.addresses;
     writer.apply(announce("fe80::/10", 99)).unwrap();
     let mut checks = Checks::new();
     checks.checkpoint(&writer, true).unwrap();
-    assert_eq!(checks.tally.addresses, right);
-    assert!(checks.tally.mismatches > 4, "only the ends were looked up, twice");
+    assert_eq!(checks.counts.addresses, right);
+    assert!(checks.counts.mismatches > 4, "only the ends were looked up, twice");
 }
 
 #[test]

@@ -30,7 +30,7 @@ enum Aim<'c> {
     /// The relation is true, or false in every pair.
     Relation(&'c Relation, bool),
     /// The elements have these values.
-    Values(&'c Q, Vec<f64>),
+    Values(&'c Quantity, Vec<f64>),
 }
 
 #[derive(Default)]
@@ -42,23 +42,24 @@ struct Example {
 }
 
 impl Example {
-    fn add(&mut self, q: &Q) {
-        match q {
-            Q::Number(_) => {}
-            Q::Of(pick) => {
-                let xs: Vec<u64> = pick.xs.iter().map(|x| *x as u64).collect();
-                for engine in &pick.engines {
-                    let key = (pick.metric.clone(), engine.clone(), pick.run.clone(), xs.clone());
+    fn add(&mut self, quantity: &Quantity) {
+        match quantity {
+            Quantity::Number(_) => {}
+            Quantity::Of(wanted) => {
+                let xs: Vec<u64> = wanted.xs.iter().map(|x| *x as u64).collect();
+                for engine in &wanted.engines {
+                    let key =
+                        (wanted.metric.clone(), engine.clone(), wanted.run.clone(), xs.clone());
                     self.scales.insert(key, 100.0);
                 }
             }
-            Q::Fact(name) => {
+            Quantity::Fact(name) => {
                 assert!(FACTS.contains(&name.as_str()), "no report notes {name}");
                 self.scales.insert((name.clone(), "fact".into(), String::new(), vec![]), 100.0);
             }
-            Q::Op(_, left, right) => [left, right].into_iter().for_each(|it| self.add(it)),
-            Q::Max(all) | Q::Min(all) => self.add(all),
-            Q::List(all) => all.iter().for_each(|it| self.add(it)),
+            Quantity::Op(_, left, right) => [left, right].into_iter().for_each(|it| self.add(it)),
+            Quantity::Max(all) | Quantity::Min(all) => self.add(all),
+            Quantity::List(all) => all.iter().for_each(|it| self.add(it)),
         }
     }
 
@@ -125,8 +126,8 @@ fn cost(values: &Values<'_>, aim: &Aim<'_>) -> f64 {
         it => it.min(1e3),
     };
     match aim {
-        Aim::Values(q, wanted) => {
-            let elements = values.elements(q);
+        Aim::Values(quantity, wanted) => {
+            let elements = values.elements(quantity);
             let pairs =
                 elements.iter().enumerate().map(|(i, it)| (number(it), wanted[i % wanted.len()]));
             pairs.map(|(it, wanted)| distance(it / wanted)).sum()
@@ -155,13 +156,13 @@ fn cost(values: &Values<'_>, aim: &Aim<'_>) -> f64 {
 }
 
 /// Returns values of a series of an engine.
-fn series(pick: &Pick, value: impl Fn(f64) -> f64) -> Vec<Value> {
+fn series(wanted: &ValueRef, value: impl Fn(f64) -> f64) -> Vec<Value> {
     let xs = (1..=16).map(f64::from);
-    let all = pick.engines.iter().flat_map(|engine| xs.clone().map(move |x| (engine, x)));
+    let all = wanted.engines.iter().flat_map(|engine| xs.clone().map(move |x| (engine, x)));
     let one = |(engine, x): (&String, f64)| Value {
-        metric: pick.metric.clone(),
+        metric: wanted.metric.clone(),
         engine: engine.clone(),
-        run: pick.run.clone(),
+        run: wanted.run.clone(),
         x: Some(x),
         value: Some(value(x)),
         ..Value::default()
@@ -176,13 +177,13 @@ fn example(claim: &Claim, holds: bool) -> Example {
         claim.needs.iter().map(|need| Aim::Relation(&need.relation, true)).collect();
     match &claim.judge {
         Judge::Direction(relation) => aims.push(Aim::Relation(relation, holds)),
-        Judge::Factor(q) | Judge::Number(q) => {
+        Judge::Factor(quantity) | Judge::Number(quantity) => {
             let wanted = |[low, high]: &[f64; 2]| match holds {
                 true => (low * high).sqrt(),
                 false => low / claim.band * 0.7,
             };
             assert!(!claim.paper.is_empty(), "{}: no figure of the paper", claim.id);
-            aims.push(Aim::Values(q, claim.paper.iter().map(wanted).collect()));
+            aims.push(Aim::Values(quantity, claim.paper.iter().map(wanted).collect()));
         }
         Judge::Exact(figure, engine, _) => it.fixed.push(Value {
             figure: figure.clone(),
@@ -191,16 +192,18 @@ fn example(claim: &Claim, holds: bool) -> Example {
             value: Some(if holds { 1.5 } else { 2.5 }),
             ..Value::default()
         }),
-        Judge::Rising(pick, _) => {
-            it.fixed = series(pick, |x| if holds || x < 9.0 { 10.0 * x } else { 15.0 });
+        Judge::Rising(wanted, _) => {
+            it.fixed = series(wanted, |x| if holds || x < 9.0 { 10.0 * x } else { 15.0 });
         }
-        Judge::Linear(pick, _) => it.fixed = series(pick, |x| if holds { 10.0 * x } else { 10.0 }),
-        Judge::Crossover(pick, levels, [_, above]) => {
-            it.fixed = series(pick, |x| if holds && x >= *above { 150.0 } else { 50.0 });
+        Judge::Linear(wanted, _) => {
+            it.fixed = series(wanted, |x| if holds { 10.0 * x } else { 10.0 })
+        }
+        Judge::Crossover(wanted, levels, [_, above]) => {
+            it.fixed = series(wanted, |x| if holds && x >= *above { 150.0 } else { 50.0 });
             it.add(levels);
         }
-        Judge::Refuses(pick, words) => {
-            let value = Value { x: None, ..series(pick, |_| 1.0).remove(0) };
+        Judge::Refuses(wanted, words) => {
+            let value = Value { x: None, ..series(wanted, |_| 1.0).remove(0) };
             it.fixed = vec![match holds {
                 true => Value { value: None, refused: format!("too many {words}"), ..value },
                 false => value,
@@ -209,15 +212,17 @@ fn example(claim: &Claim, holds: bool) -> Example {
     }
     for aim in &aims {
         match aim {
-            Aim::Relation(relation, _) => [&relation.left, &relation.right].map(|q| it.add(q)),
-            Aim::Values(q, _) => [it.add(q), ()],
+            Aim::Relation(relation, _) => {
+                [&relation.left, &relation.right].map(|quantity| it.add(quantity))
+            }
+            Aim::Values(quantity, _) => [it.add(quantity), ()],
         };
     }
     it.solve(&aims);
     it
 }
 
-/// Judges records of which this many are true, and the others false.
+/// Judges records: this number of them are true, the others false.
 fn judged(claim: &Claim, [holds, fails]: [usize; 2]) -> Judgement {
     let [good, bad] = [true, false].map(|holds| example(claim, holds));
     good.with(|good| {
@@ -248,11 +253,11 @@ fn every_claim_can_hold_and_can_fail() {
 #[test]
 fn no_claim_fails_because_it_is_more_than_true() {
     for claim in crate::Experiment::all().flat_map(|it| &it.claims) {
-        let Judge::Factor(q) = &claim.judge else { continue };
+        let Judge::Factor(quantity) = &claim.judge else { continue };
         let mut it = example(claim, true);
         let aims = claim.needs.iter().map(|need| Aim::Relation(&need.relation, true));
         let far = claim.paper.iter().map(|[_, high]| 20.0 * high).collect();
-        it.solve(&aims.chain([Aim::Values(q, far)]).collect::<Vec<_>>());
+        it.solve(&aims.chain([Aim::Values(quantity, far)]).collect::<Vec<_>>());
         let judgement = it.with(|values| claim.judge(std::slice::from_ref(values)));
         assert_eq!(
             judgement[0].1.verdict,

@@ -1,7 +1,8 @@
 //! The judges. Each takes values and returns a verdict, or the reason why there is none.
 
 use super::terms::{
-    Compared, Element, Judgement, Number, Pick, Q, Relation, Sign, TIE, Values, Verdict, short,
+    Compared, Element, Judgement, Number, Quantity, Relation, Sign, TIE, ValueRef, Values, Verdict,
+    short,
 };
 
 type Judged = Result<Judgement, String>;
@@ -40,8 +41,8 @@ pub(super) fn direction(values: &Values<'_>, relation: &Relation, paper: &[[f64;
         let (a, b) = (left.1.clone()?, right.1.clone()?);
         let mut judgement = one_direction(relation.sign, left, right, a, b);
         if let Some(paper) = of_part(paper, i) {
-            // A threshold is no quantity of the paper.
-            let constant = matches!(relation.right, Q::Number(_));
+            // A threshold is not a quantity of the paper.
+            let constant = matches!(relation.right, Quantity::Number(_));
             let ours = if constant { a.value } else { a.value / b.value };
             judgement.compared.push(Compared { name: names(left, right), ours, paper });
         }
@@ -86,8 +87,13 @@ fn of_range(value: f64, noise: f64, [low, high]: [f64; 2], reason: String) -> Ju
 ///
 /// The upper end is open: a factor that is exceeded makes the sentence no less true. The lower end is above 1 if the
 /// paper's range is.
-pub(super) fn factor(values: &Values<'_>, q: &Q, paper: &[[f64; 2]], band: f64) -> Judged {
-    compared(values, q, paper, |it, [low, _]| {
+pub(super) fn factor(
+    values: &Values<'_>,
+    quantity: &Quantity,
+    paper: &[[f64; 2]],
+    band: f64,
+) -> Judged {
+    compared(values, quantity, paper, |it, [low, _]| {
         let tied = low > 1.0 && low / band < ABOVE;
         let least = if tied { ABOVE } else { low / band };
         let reason = format!("at least {} expected", short(least));
@@ -99,8 +105,13 @@ pub(super) fn factor(values: &Values<'_>, q: &Q, paper: &[[f64; 2]], band: f64) 
 }
 
 /// Judges a sentence whose point is a number: the paper's range, widened by `band` on both sides.
-pub(super) fn number(values: &Values<'_>, q: &Q, paper: &[[f64; 2]], band: f64) -> Judged {
-    compared(values, q, paper, |it, [low, high]| {
+pub(super) fn number(
+    values: &Values<'_>,
+    quantity: &Quantity,
+    paper: &[[f64; 2]],
+    band: f64,
+) -> Judged {
+    compared(values, quantity, paper, |it, [low, high]| {
         let range = [low / band, high * band];
         let reason = format!("{} to {} expected", short(range[0]), short(range[1]));
         of_range(it.value, it.noise, range, reason)
@@ -109,11 +120,11 @@ pub(super) fn number(values: &Values<'_>, q: &Q, paper: &[[f64; 2]], band: f64) 
 
 fn compared(
     values: &Values<'_>,
-    q: &Q,
+    quantity: &Quantity,
     paper: &[[f64; 2]],
     judge: impl Fn(Number, [f64; 2]) -> Judgement,
 ) -> Judged {
-    joined(values.elements(q).into_iter().enumerate().map(|(i, (name, number))| {
+    joined(values.elements(quantity).into_iter().enumerate().map(|(i, (name, number))| {
         let paper = of_part(paper, i).ok_or("the paper has no figure")?;
         let number = number?;
         let it = judge(number, paper);
@@ -159,9 +170,9 @@ pub(super) fn exact(values: &Values<'_>, figure: &str, engine: &str, decimals: u
 }
 
 /// Judges whether no value of a series falls below its predecessor by more than the share `fall`.
-pub(super) fn rising(values: &Values<'_>, pick: &Pick, fall: f64) -> Judged {
-    joined(pick.engines.iter().map(|engine| {
-        let series = values.series(pick, engine)?;
+pub(super) fn rising(values: &Values<'_>, wanted: &ValueRef, fall: f64) -> Judged {
+    joined(wanted.engines.iter().map(|engine| {
+        let series = values.series(wanted, engine)?;
         let falls = |pair: &&[(f64, Number)]| pair[1].1.value < pair[0].1.value * (1.0 - fall);
         let places: Vec<_> =
             series.windows(2).filter(falls).map(|pair| pair[1].0.to_string()).collect();
@@ -174,9 +185,9 @@ pub(super) fn rising(values: &Values<'_>, pick: &Pick, fall: f64) -> Judged {
 }
 
 /// Judges whether each series grows by at least the share `least` of the growth of its position.
-pub(super) fn linear(values: &Values<'_>, pick: &Pick, least: f64) -> Judged {
-    joined(pick.engines.iter().map(|engine| {
-        let series = values.series(pick, engine)?;
+pub(super) fn linear(values: &Values<'_>, wanted: &ValueRef, least: f64) -> Judged {
+    joined(wanted.engines.iter().map(|engine| {
+        let series = values.series(wanted, engine)?;
         let ((from, first), (to, last)) = (series[0], series[series.len() - 1]);
         let share = (last.value / first.value) / (to / from);
         let engine = values.name(engine);
@@ -191,11 +202,11 @@ pub(super) fn linear(values: &Values<'_>, pick: &Pick, least: f64) -> Judged {
 /// Judges whether a series is below every level up to the first position, and above every level from the second on.
 pub(super) fn crossover(
     values: &Values<'_>,
-    pick: &Pick,
-    levels: &Q,
+    wanted: &ValueRef,
+    levels: &Quantity,
     [below, above]: [f64; 2],
 ) -> Judged {
-    let series = values.series(pick, &pick.engines[0])?;
+    let series = values.series(wanted, &wanted.engines[0])?;
     let levels = values.elements(levels).into_iter().map(|(_, it)| Ok(it?.value));
     let levels = levels.collect::<Result<Vec<f64>, String>>()?;
     let most = levels.iter().copied().fold(0.0, f64::max);
@@ -213,9 +224,9 @@ pub(super) fn crossover(
 }
 
 /// Judges whether an engine refuses the table for a reason that contains `words`.
-pub(super) fn refuses(values: &Values<'_>, pick: &Pick, words: &str) -> Judged {
-    let engine = &pick.engines[0];
-    let found = values.find(pick, engine, None)?;
+pub(super) fn refuses(values: &Values<'_>, wanted: &ValueRef, words: &str) -> Judged {
+    let engine = &wanted.engines[0];
+    let found = values.find(wanted, engine, None)?;
     Ok(match found.value {
         Some(_) => Judgement::of(false, format!("{} compiles the table", values.name(engine))),
         None => Judgement::of(found.refused.contains(words), found.refused.clone()),

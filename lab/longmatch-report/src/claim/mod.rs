@@ -21,7 +21,9 @@ mod tests;
 use serde::{Deserialize, Deserializer};
 
 use judges::{crossover, direction, exact, factor, linear, number, refuses, rising};
-pub(crate) use terms::{Facts, Judgement, Names, Pick, Q, Relation, TIE, Values, Verdict};
+pub(crate) use terms::{
+    Facts, Judgement, Names, Quantity, Relation, TIE, ValueRef, Values, Verdict,
+};
 
 /// A sentence of a paper with the rule that judges it.
 #[derive(Debug, Deserialize)]
@@ -104,19 +106,19 @@ pub(crate) enum Judge {
     /// The order of the relation, in every element.
     Direction(Relation),
     /// At least the paper's factor, in every element.
-    Factor(Q),
+    Factor(Quantity),
     /// The paper's number, in every element.
-    Number(Q),
-    /// The numbers that the paper prints in a figure for an engine, to at least so many decimals.
+    Number(Quantity),
+    /// The numbers that the paper prints in a figure for an engine, to at least this number of decimals.
     Exact(String, String, u8),
     /// No value of a series falls below its predecessor by more than this share.
-    Rising(Pick, f64),
+    Rising(ValueRef, f64),
     /// From its first to its last position, each series grows by at least this share of the position's growth.
-    Linear(Pick, f64),
+    Linear(ValueRef, f64),
     /// The series is below the levels up to the first position, and above them from the second on.
-    Crossover(Pick, Q, [f64; 2]),
+    Crossover(ValueRef, Quantity, [f64; 2]),
     /// The engine refuses the table; its reason contains these words.
-    Refuses(Pick, String),
+    Refuses(ValueRef, String),
 }
 
 impl Claim {
@@ -137,13 +139,13 @@ impl Claim {
         }
         let judged = match &self.judge {
             Judge::Direction(relation) => direction(values, relation, &self.paper),
-            Judge::Factor(q) => factor(values, q, &self.paper, self.band),
-            Judge::Number(q) => number(values, q, &self.paper, self.band),
+            Judge::Factor(quantity) => factor(values, quantity, &self.paper, self.band),
+            Judge::Number(quantity) => number(values, quantity, &self.paper, self.band),
             Judge::Exact(figure, engine, decimals) => exact(values, figure, engine, *decimals),
-            Judge::Rising(pick, fall) => rising(values, pick, *fall),
-            Judge::Linear(pick, least) => linear(values, pick, *least),
-            Judge::Crossover(pick, levels, ends) => crossover(values, pick, levels, *ends),
-            Judge::Refuses(pick, words) => refuses(values, pick, words),
+            Judge::Rising(wanted, fall) => rising(values, wanted, *fall),
+            Judge::Linear(wanted, least) => linear(values, wanted, *least),
+            Judge::Crossover(wanted, levels, ends) => crossover(values, wanted, levels, *ends),
+            Judge::Refuses(wanted, words) => refuses(values, wanted, words),
         };
         judged.unwrap_or_else(Judgement::not_comparable)
     }

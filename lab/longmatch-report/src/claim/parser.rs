@@ -13,7 +13,7 @@
 //! `rate(SAIL, D18R) in 'just in time' at 4` has a value for each engine. Operators work element by element, and a
 //! single value goes with every element. A quantity without `in` or `at` of its own has the next one in the text.
 
-use super::terms::{Pick, Q, Relation, Sign};
+use super::terms::{Quantity, Relation, Sign, ValueRef};
 
 #[derive(Clone, PartialEq, Debug)]
 enum Token {
@@ -45,7 +45,7 @@ impl TryFrom<String> for Relation {
     }
 }
 
-impl TryFrom<String> for Q {
+impl TryFrom<String> for Quantity {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -54,12 +54,12 @@ impl TryFrom<String> for Q {
 }
 
 /// A computed quantity is an error.
-impl TryFrom<String> for Pick {
+impl TryFrom<String> for ValueRef {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
         match Parser::parse(&text, Parser::sum)? {
-            Q::Of(pick) => Ok(pick),
+            Quantity::Of(wanted) => Ok(wanted),
             _ => Err(format!("{text}: the values of engines are expected, without operators")),
         }
     }
@@ -101,38 +101,38 @@ impl Parser {
         self.any(&[mark]).map(drop).ok_or_else(|| mark.into())
     }
 
-    fn sum(&mut self) -> Result<Q, String> {
+    fn sum(&mut self) -> Result<Quantity, String> {
         self.operators(&["+", "-"], |it| it.operators(&["*", "/"], Self::factor))
     }
 
     fn operators(
         &mut self,
         marks: &[&str],
-        operand: impl Fn(&mut Self) -> Result<Q, String>,
-    ) -> Result<Q, String> {
+        operand: impl Fn(&mut Self) -> Result<Quantity, String>,
+    ) -> Result<Quantity, String> {
         let mut left = operand(self)?;
         while let Some(mark) = self.any(marks) {
-            left = Q::Op(mark.into(), Box::new(left), Box::new(operand(self)?));
+            left = Quantity::Op(mark.into(), Box::new(left), Box::new(operand(self)?));
         }
         Ok(left)
     }
 
-    fn factor(&mut self) -> Result<Q, String> {
+    fn factor(&mut self) -> Result<Quantity, String> {
         let start = self.next;
         let factor = match self.peek().cloned() {
             Some(Token::Number(number)) => {
                 self.next += 1;
-                Q::Number(number)
+                Quantity::Number(number)
             }
             Some(Token::Mark("(")) => self.list("(", ")")?,
             Some(Token::Mark("[")) => self.list("[", "]")?,
             Some(Token::Name(name)) => {
                 self.next += 1;
                 match name.as_str() {
-                    "max" => Q::Max(Box::new(self.list("(", ")")?)),
-                    "min" => Q::Min(Box::new(self.list("(", ")")?)),
-                    "fact" => Q::Fact(self.arguments()?.concat()),
-                    _ => Q::Of(Pick {
+                    "max" => Quantity::Max(Box::new(self.list("(", ")")?)),
+                    "min" => Quantity::Min(Box::new(self.list("(", ")")?)),
+                    "fact" => Quantity::Fact(self.arguments()?.concat()),
+                    _ => Quantity::Of(ValueRef {
                         metric: name,
                         engines: self.arguments()?,
                         run: self.run(start),
@@ -167,14 +167,14 @@ impl Parser {
         Ok(())
     }
 
-    fn list(&mut self, start: &str, end: &str) -> Result<Q, String> {
+    fn list(&mut self, start: &str, end: &str) -> Result<Quantity, String> {
         self.mark(start)?;
         let mut all = vec![self.sum()?];
         while self.any(&[","]).is_some() {
             all.push(self.sum()?);
         }
         self.mark(end)?;
-        Ok(if all.len() == 1 { all.remove(0) } else { Q::List(all) })
+        Ok(if all.len() == 1 { all.remove(0) } else { Quantity::List(all) })
     }
 
     fn arguments(&mut self) -> Result<Vec<String>, String> {
@@ -237,7 +237,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
             let len = rest[..len].find("..").unwrap_or(len);
             let number = rest[..len]
                 .parse()
-                .map_err(|_| format!("{text}: {} is no number", &rest[..len]))?;
+                .map_err(|_| format!("{text}: {} is not a number", &rest[..len]))?;
             (Token::Number(number), len)
         } else if first.is_alphabetic() {
             let len = length(|it| it.is_alphanumeric() || it == '_');

@@ -9,8 +9,8 @@ use crate::record::Value;
 /// The values of engines within one experiment, family and table.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) struct Pick {
-    /// The engines by the paper's names; the empty name stands for the table itself.
+pub(crate) struct ValueRef {
+    /// The engines by the paper's names; the empty name means the table itself.
     pub engines: Vec<String>,
     /// The run configuration.
     pub run: String,
@@ -23,21 +23,21 @@ pub(crate) struct Pick {
 /// A quantity computed from values: one number, or several.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) enum Q {
+pub(crate) enum Quantity {
     /// A constant.
     Number(f64),
     /// Values: a number for each engine and position.
-    Of(Pick),
+    Of(ValueRef),
     /// A fact of the machine or the inputs.
     Fact(String),
     /// An arithmetic operation on each pair of elements.
-    Op(String, Box<Q>, Box<Q>),
+    Op(String, Box<Quantity>, Box<Quantity>),
     /// The greatest measured element.
-    Max(Box<Q>),
+    Max(Box<Quantity>),
     /// The least measured element.
-    Min(Box<Q>),
+    Min(Box<Quantity>),
     /// The elements of all quantities.
-    List(Vec<Q>),
+    List(Vec<Quantity>),
 }
 
 /// The comparison of a relation.
@@ -60,11 +60,11 @@ pub(crate) enum Sign {
 #[serde(try_from = "String")]
 pub(crate) struct Relation {
     /// The left side.
-    pub left: Q,
+    pub left: Quantity,
     /// The order.
     pub sign: Sign,
     /// The right side.
-    pub right: Q,
+    pub right: Quantity,
 }
 
 /// Whether the sentence of a claim holds.
@@ -176,9 +176,9 @@ impl Values<'_> {
         self.names.get(engine).map_or(engine, String::as_str)
     }
 
-    fn one(&self, pick: &Pick, engine: &str, x: Option<f64>) -> Result<Number, String> {
-        let found = self.find(pick, engine, x)?;
-        let named = named(pick, self.name(engine));
+    fn one(&self, wanted: &ValueRef, engine: &str, x: Option<f64>) -> Result<Number, String> {
+        let found = self.find(wanted, engine, x)?;
+        let named = named(wanted, self.name(engine));
         let value = found.value.ok_or_else(|| format!("{named}: {}", found.refused))?;
         if found.passes > 0 && found.disturbed >= found.passes {
             return Err(format!("{named}: every pass was disturbed"));
@@ -188,53 +188,58 @@ impl Values<'_> {
     }
 
     /// Returns the value of an engine; at any position if `x` is `None`.
-    pub(super) fn find(&self, pick: &Pick, engine: &str, x: Option<f64>) -> Result<&Value, String> {
+    pub(super) fn find(
+        &self,
+        wanted: &ValueRef,
+        engine: &str,
+        x: Option<f64>,
+    ) -> Result<&Value, String> {
         let engine = self.name(engine);
         let is = |value: &&&Value| {
             value.engine == engine
-                && value.run == pick.run
-                && value.metric == pick.metric
+                && value.run == wanted.run
+                && value.metric == wanted.metric
                 && (x.is_none() || x == value.x)
         };
         self.all.iter().find(is).copied().ok_or_else(|| {
             let mut own = self.all.iter().filter(|it| it.engine == engine);
             match own.find(|it| !it.refused.is_empty()) {
                 Some(refused) => refused.refused.clone(),
-                None => format!("{} was not measured", named(pick, engine)),
+                None => format!("{} was not measured", named(wanted, engine)),
             }
         })
     }
 
     /// Computes the elements of a quantity.
-    pub(super) fn elements(&self, q: &Q) -> Vec<Element> {
-        match q {
-            Q::Number(number) => vec![(String::new(), Ok(Number::exact(*number)))],
-            Q::Of(pick) => {
-                let xs = pick.xs.iter().copied().map(Some);
-                let xs: Vec<_> = if pick.xs.is_empty() { vec![None] } else { xs.collect() };
-                let all = pick.engines.iter().flat_map(|it| xs.iter().map(move |x| (it, *x)));
+    pub(super) fn elements(&self, quantity: &Quantity) -> Vec<Element> {
+        match quantity {
+            Quantity::Number(number) => vec![(String::new(), Ok(Number::exact(*number)))],
+            Quantity::Of(wanted) => {
+                let xs = wanted.xs.iter().copied().map(Some);
+                let xs: Vec<_> = if wanted.xs.is_empty() { vec![None] } else { xs.collect() };
+                let all = wanted.engines.iter().flat_map(|it| xs.iter().map(move |x| (it, *x)));
                 let one = |(engine, x): (&String, Option<f64>)| {
-                    (self.name(engine).to_owned(), self.one(pick, engine, x))
+                    (self.name(engine).to_owned(), self.one(wanted, engine, x))
                 };
                 all.map(one).collect()
             }
-            Q::Fact(name) => {
+            Quantity::Fact(name) => {
                 let fact = self.facts.get(name).copied().map(Number::exact);
                 vec![(String::new(), fact.ok_or_else(|| format!("{name} is unknown")))]
             }
-            Q::Op(mark, left, right) => {
+            Quantity::Op(mark, left, right) => {
                 let (left, right) = (self.elements(left), self.elements(right));
                 let count = left.len().max(right.len());
                 let pairs = (0..count).map(|i| (&left[i % left.len()], &right[i % right.len()]));
                 pairs.map(|(left, right)| operation(mark, left, right)).collect()
             }
-            Q::Max(all) => vec![self.extreme(all, |a, b| a > b)],
-            Q::Min(all) => vec![self.extreme(all, |a, b| a < b)],
-            Q::List(all) => all.iter().flat_map(|it| self.elements(it)).collect(),
+            Quantity::Max(all) => vec![self.extreme(all, |a, b| a > b)],
+            Quantity::Min(all) => vec![self.extreme(all, |a, b| a < b)],
+            Quantity::List(all) => all.iter().flat_map(|it| self.elements(it)).collect(),
         }
     }
 
-    fn extreme(&self, all: &Q, better: impl Fn(f64, f64) -> bool) -> Element {
+    fn extreme(&self, all: &Quantity, better: impl Fn(f64, f64) -> bool) -> Element {
         let mut best: Element = (String::new(), Err("no value was measured".into()));
         for it in self.elements(all) {
             match (&best.1, &it.1) {
@@ -247,18 +252,22 @@ impl Values<'_> {
     }
 
     /// Returns the values of an engine with their positions, in the order of the positions.
-    pub(super) fn series(&self, pick: &Pick, engine: &str) -> Result<Vec<(f64, Number)>, String> {
+    pub(super) fn series(
+        &self,
+        wanted: &ValueRef,
+        engine: &str,
+    ) -> Result<Vec<(f64, Number)>, String> {
         let engine = self.name(engine);
         let own = self
             .all
             .iter()
-            .filter(|it| it.engine == engine && it.run == pick.run && it.metric == pick.metric);
+            .filter(|it| it.engine == engine && it.run == wanted.run && it.metric == wanted.metric);
         let mut xs: Vec<f64> = own.filter_map(|value| value.x).collect();
         xs.sort_by(f64::total_cmp);
         if xs.len() < 2 {
-            return Err(format!("{} was not measured at two points", named(pick, engine)));
+            return Err(format!("{} was not measured at two points", named(wanted, engine)));
         }
-        xs.into_iter().map(|x| Ok((x, self.one(pick, engine, Some(x))?))).collect()
+        xs.into_iter().map(|x| Ok((x, self.one(wanted, engine, Some(x))?))).collect()
     }
 }
 
@@ -281,8 +290,8 @@ fn operation(mark: &str, (a, left): &Element, (b, right): &Element) -> Element {
     (name, number)
 }
 
-fn named(pick: &Pick, engine: &str) -> String {
-    let parts = [pick.metric.as_str(), engine, pick.run.as_str()];
+fn named(wanted: &ValueRef, engine: &str) -> String {
+    let parts = [wanted.metric.as_str(), engine, wanted.run.as_str()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" of ")
 }
 

@@ -18,27 +18,30 @@ fn parsed<T: TryFrom<String, Error = String>>(text: &str) -> T {
 fn quantities_without_a_run_or_position_have_the_next_one() {
     let of = |engines: &[&str], run: &str, xs: &[f64]| {
         let engines = engines.iter().map(|it| (*it).to_owned()).collect();
-        Q::Of(Pick { engines, run: run.into(), metric: "rate".into(), xs: xs.into() })
+        Quantity::Of(ValueRef { engines, run: run.into(), metric: "rate".into(), xs: xs.into() })
     };
     let [one, two] =
-        ["/", "*"].map(|mark| move |a, b| Q::Op(mark.into(), Box::new(a), Box::new(b)));
+        ["/", "*"].map(|mark| move |a, b| Quantity::Op(mark.into(), Box::new(a), Box::new(b)));
     assert_eq!(
-        parsed::<Q>("rate(A, sail) / rate(B) in 'just in time' at 4"),
+        parsed::<Quantity>("rate(A, sail) / rate(B) in 'just in time' at 4"),
         one(of(&["A", "sail"], "just in time", &[4.0]), of(&["B"], "just in time", &[4.0]))
     );
     assert_eq!(
-        parsed::<Q>("rate(A) in x / rate() in y at 2..4"),
+        parsed::<Quantity>("rate(A) in x / rate() in y at 2..4"),
         one(of(&["A"], "x", &[2.0, 3.0, 4.0]), of(&[""], "y", &[2.0, 3.0, 4.0]))
     );
     assert_eq!(
-        parsed::<Q>("2 * max(rate(A), fact(L3))"),
+        parsed::<Quantity>("2 * max(rate(A), fact(L3))"),
         two(
-            Q::Number(2.0),
-            Q::Max(Box::new(Q::List(vec![of(&["A"], "", &[]), Q::Fact("L3".into())])))
+            Quantity::Number(2.0),
+            Quantity::Max(Box::new(Quantity::List(vec![
+                of(&["A"], "", &[]),
+                Quantity::Fact("L3".into())
+            ])))
         )
     );
     let relation: Relation = parsed("[rate(A), rate(B)] >= 1.5");
-    assert_eq!((relation.sign, relation.right), (Sign::AtLeast, Q::Number(1.5)));
+    assert_eq!((relation.sign, relation.right), (Sign::AtLeast, Quantity::Number(1.5)));
 }
 
 #[test]
@@ -53,12 +56,12 @@ fn errors_have_a_place() {
         ("rate(A) in 5 > 1", "a name is expected at character 12"),
         ("rate(A) at x > 1", "a number is expected at character 12"),
         ("rate('A) > 1", "a ' is not closed"),
-        ("rate(A) > 1.2.3", "1.2.3 is no number"),
+        ("rate(A) > 1.2.3", "1.2.3 is not a number"),
         ("rate(A) ! 1", "! has no meaning"),
     ] {
         assert!(error(text).ends_with(wanted), "{text}: {}", error(text));
     }
-    assert!(Pick::try_from("rate(A) / 2".to_owned()).is_err());
+    assert!(ValueRef::try_from("rate(A) / 2".to_owned()).is_err());
 }
 
 fn value(engine: &str, x: Option<f64>, value: f64) -> Value {

@@ -73,8 +73,8 @@ fn spread(machine: &Machine) -> String {
     )
 }
 
-/// Renders the tables of a figure, of one metric or of all, and what its run states if that is one of its own; a sentence if the
-/// records lack it.
+/// Renders the tables of a figure, of one metric or of all, and the conditions of its run if that is a separate one; a
+/// sentence if the records lack it.
 fn figure(machine: &Machine, id: &str, metric: Option<&str>) -> Result<String, String> {
     let spec = Experiment::all().flat_map(|it| &it.figures).find(|it| it.id == id);
     let chosen = machine.figure(id).filter(|it| metric.is_none_or(|metric| it.metric == metric));

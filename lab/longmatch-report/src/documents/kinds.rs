@@ -27,7 +27,7 @@ fn rate(cell: &[&Value], engine: &str) -> Option<f64> {
     cell.iter().find(|it| it.engine == engine)?.value
 }
 
-/// Returns the best engine with its rate; `auto` is none of its own.
+/// Returns the best engine with its rate; `auto` does not count.
 fn best<'a>(cell: &[&'a Value]) -> Option<(&'a str, f64)> {
     let engines = cell.iter().filter(|it| it.engine != AUTO);
     let rates = engines.filter_map(|it| Some((it.engine.as_str(), it.value?)));

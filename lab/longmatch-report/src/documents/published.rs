@@ -13,7 +13,7 @@ pub(super) const BATCH: &str = "traffic-batch";
 pub(super) const ONE: &str = "traffic-one";
 /// Names of the tables in the repository: embedded in the command, or loaded from their files.
 const EMBEDDED: [&str; 3] = ["embedded", "ipv4", "ipv6"];
-/// The experiments whose records may be of a run of their own, in `NAME.ndjson`: `kinds` has many tables, and of `peers` one may
+/// The experiments whose records may be of a separate run, in `NAME.ndjson`: `kinds` has many tables, and of `peers` one may
 /// take minutes to build its table.
 const APART: [&str; 2] = ["kinds", "peers"];
 /// Records of comparisons with other packages and programs, beside the directories of machines.
@@ -47,7 +47,7 @@ pub(super) struct Machine {
     pub name: String,
     /// The records, with those of the experiments [`APART`].
     pub records: Records,
-    /// The experiments with a run of their own, and that run.
+    /// The experiments with a separate run, and that run.
     pub apart: Vec<(String, Run)>,
 }
 

@@ -113,7 +113,7 @@ fn figures_are_those_of_the_report() {
     assert!(block(Vec::new(), "unknown").is_err());
 }
 
-/// The records of a run of their own replace those of the same experiments.
+/// The records of a separate run replace those of the same experiments.
 #[test]
 fn experiments_are_those_of_their_own_run() {
     let kinds = |rate| machine(vec![value("kinds-one", "dxr", "routed", "rate", rate)]);

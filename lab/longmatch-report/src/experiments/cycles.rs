@@ -3,8 +3,8 @@
 use longmatch::Ipv4;
 use longmatch_bench::Xorshift;
 
-use crate::context::{ExperimentContext, Place, about_table, anchor, at};
-use crate::declaration::Absence;
+use crate::context::{ExperimentContext, FigureCell, about_table, anchor, at};
+use crate::declaration::Skipped;
 use crate::depths::Depths;
 use crate::distribution::{CYCLES, SHARES, Ticks, Timed, about_clock, cycles, time};
 use crate::engine_set::EngineSet;
@@ -24,7 +24,7 @@ pub(super) fn seconds(engines: f64, effort: &Effort) -> f64 {
 pub(super) fn on_table(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, Ipv4>,
-) -> Result<(), Absence> {
+) -> Result<(), Skipped> {
     let experiment = context.experiment;
     let set = EngineSet::apart(named, &experiment.engines);
     let count = context.effort.cycles;
@@ -36,15 +36,15 @@ pub(super) fn on_table(
         context.condition(&anchor, "table", about_table(&set));
         about_clock(context, &anchor, &counter, count);
     }
-    let place = Place { figure: &experiment.figures[0].id, ..Place::default() };
+    let cell = FigureCell { figure: &experiment.figures[0].id, ..FigureCell::default() };
     for (engine, result) in &set.members {
         if let Err(reason) = result {
-            let place = Place { run: "mean", ..place };
-            context.quantity(place, named, engine, CYCLES, Err(reason.clone()));
+            let cell = FigureCell { run: "mean", ..cell };
+            context.quantity(cell, named, engine, CYCLES, Err(reason.clone()));
         }
     }
     for Timed { engine, ticks } in &timed {
-        cycles(context, place, named, engine, &Ticks::new(counter, ticks.clone()));
+        cycles(context, cell, named, engine, &Ticks::new(counter, ticks.clone()));
     }
     let Some(figure) = experiment.figures.get(1) else { return Ok(()) };
     let depths = Depths::new(named.rib);
@@ -54,12 +54,13 @@ pub(super) fn on_table(
         let mut by_depth = vec![Vec::new(); 33];
         ticks.iter().zip(&depths).for_each(|(own, depth)| by_depth[usize::from(*depth)].push(*own));
         for (depth, ticks) in by_depth.into_iter().enumerate().filter(|(_, it)| !it.is_empty()) {
-            let place = Place { figure: &figure.id, x: Some(depth as f64), ..Place::default() };
+            let cell =
+                FigureCell { figure: &figure.id, x: Some(depth as f64), ..FigureCell::default() };
             let ticks = Ticks::new(counter, ticks);
-            context.note(at(place, named, ticks.value(engine)));
+            context.note(at(cell, named, ticks.value(engine)));
             if ticks.len() >= MANY {
                 let value = ticks.percentile(SHARES[3].1);
-                context.count(place, named, &engine.spec, ("95th percentile", "cycles"), value);
+                context.count(cell, named, &engine.spec, ("95th percentile", "cycles"), value);
             }
         }
     }

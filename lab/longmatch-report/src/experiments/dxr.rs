@@ -9,8 +9,8 @@ use longmatch::engine::dxr::{
 use longmatch::{CompileError, Engine as _, Ipv4, Rib};
 use longmatch_bench::Stats;
 
-use crate::context::{ExperimentContext, Place};
-use crate::declaration::{Absence, EngineUnderTest};
+use crate::context::{ExperimentContext, FigureCell};
+use crate::declaration::{EngineUnderTest, Skipped};
 use crate::inputs::Named;
 
 /// The row of D20R, counted as on the page.
@@ -32,7 +32,7 @@ const RT_STAT: &str = "dxr-statistics";
 pub(super) fn on_table(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, Ipv4>,
-) -> Result<(), Absence> {
+) -> Result<(), Skipped> {
     lengths(context, named);
     context.step(0.3);
     for k in MIN_K..MIN_K + KS {
@@ -49,18 +49,19 @@ fn lengths(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>) {
         let lengths = chunk_lengths(named.rib, k);
         longest = longest.max(lengths.longest);
         for (run, share) in BUCKETS.into_iter().zip(lengths.shares()) {
-            let place = Place { figure: LENGTHS, run, x: Some(f64::from(k)), ..Place::default() };
-            context.count(place, named, "", ("share of chunks", ""), share);
+            let cell =
+                FigureCell { figure: LENGTHS, run, x: Some(f64::from(k)), ..FigureCell::default() };
+            context.count(cell, named, "", ("share of chunks", ""), share);
         }
     }
-    let place = Place { figure: RT_STAT, ..Place::default() };
+    let cell = FigureCell { figure: RT_STAT, ..FigureCell::default() };
     let mut hops: Vec<_> = named.rib.iter().map(|route| route.next_hop).collect();
     hops.sort_unstable();
     hops.dedup();
     let long = named.rib.iter().filter(|route| route.prefix.len() > 24).count();
     let beyond = long + hops.len().saturating_sub(256);
-    context.count(place, named, "", ("longest chunk of any K", ""), longest as f64);
-    context.count(place, named, "", ("beyond the formats of 2014", ""), beyond as f64);
+    context.count(cell, named, "", ("longest chunk of any K", ""), longest as f64);
+    context.count(cell, named, "", ("beyond the formats of 2014", ""), beyond as f64);
 }
 
 /// Counts the narrowest variant with this K that holds the table; if the page's variant refuses, notes its reason.
@@ -80,7 +81,7 @@ fn structure(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>, k: u8)
         (":wide", &wide, &plain),
         (":hops=k:wide", &wide, &hops_k),
     ];
-    let place = Place { figure: RT_STAT, ..Place::default() };
+    let cell = FigureCell { figure: RT_STAT, ..FigureCell::default() };
     for (option, compile, config) in variants {
         let spec = format!("dxr:d={k}{option}");
         match compile(named.rib, config) {
@@ -93,13 +94,13 @@ fn structure(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>, k: u8)
                         started.elapsed().as_secs_f64() * 1e3
                     });
                     let median = Stats::of(&times.collect::<Vec<_>>()).map_or(0.0, |it| it.median);
-                    context.count(place, named, &spec, ("update", "ms"), median);
+                    context.count(cell, named, &spec, ("update", "ms"), median);
                 }
                 return;
             }
             Err(error) if option.is_empty() => {
                 let (engine, refused) = (EngineUnderTest::new(spec), Err(error.to_string()));
-                context.quantity(place, named, &engine, ("direct table", "B"), refused);
+                context.quantity(cell, named, &engine, ("direct table", "B"), refused);
             }
             Err(_) => {}
         }
@@ -112,9 +113,9 @@ fn statistics(
     engine: &str,
     own: &Statistics,
 ) {
-    let place = Place { figure: RT_STAT, ..Place::default() };
+    let cell = FigureCell { figure: RT_STAT, ..FigureCell::default() };
     let mut note =
-        |metric: &str, unit, value| context.count(place, named, engine, (metric, unit), value);
+        |metric: &str, unit, value| context.count(cell, named, engine, (metric, unit), value);
     let [direct, range] = [own.direct_bytes, own.range_bytes].map(|it| it as f64);
     note("direct table", "B", direct);
     note("range table", "B", range);

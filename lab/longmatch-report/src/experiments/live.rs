@@ -5,8 +5,8 @@ use core::time::Duration;
 use longmatch::Change;
 use longmatch_bench::{BenchFamily, Replay, reader_keys};
 
-use crate::context::{ExperimentContext, Place, anchor, at};
-use crate::declaration::{Absence, EngineUnderTest};
+use crate::context::{ExperimentContext, FigureCell, anchor, at};
+use crate::declaration::{EngineUnderTest, Skipped};
 use crate::experiments::batcher::{BatchedTable, Rates};
 use crate::experiments::updates::{replayed, stream, two_cpus};
 use crate::inputs::{Effort, Named, SEED};
@@ -16,10 +16,10 @@ use crate::record::Value;
 const COMPILED_AGAIN: [&str; 2] = ["spider", "sail"];
 /// How many engines a quick report has.
 const QUICK_ENGINES: usize = 3;
-/// Updates a second; 0 stands for as many as possible.
+/// Updates a second; 0 means as many as possible.
 const RATES: [u32; 4] = [1_000, 10_000, 100_000, 0];
 const QUICK_RATES: [u32; 2] = [10_000, 0];
-/// Seconds of updates at each rate, if there are so many updates.
+/// Seconds of updates at each rate, if there are enough updates.
 const FULL: f64 = 1.5;
 const QUICK: f64 = 0.3;
 
@@ -41,7 +41,7 @@ pub(super) fn seconds(engines: f64, effort: &Effort) -> f64 {
 pub(super) fn on_table<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, F>,
-) -> Result<(), Absence> {
+) -> Result<(), Skipped> {
     two_cpus()?;
     let (name, changes) = stream(named, context.effort.updates);
     let keys = &reader_keys(named.rib, SEED)[..];
@@ -89,7 +89,7 @@ struct Churn<'a, F: BenchFamily> {
     named: Named<'a, F>,
     changes: &'a [Change<F>],
     keys: &'a [F::Bits],
-    /// Updates a second; 0 stands for as many as possible.
+    /// Updates a second; 0 means as many as possible.
     wanted: u32,
     /// Seconds without updates, before them.
     seconds: f64,
@@ -139,7 +139,7 @@ fn note<F: BenchFamily>(
     wanted: u32,
     result: Result<Point, String>,
 ) {
-    let place = Place { figure: FIGURE, ..Place::default() };
+    let cell = FigureCell { figure: FIGURE, ..FigureCell::default() };
     let about = Value {
         engine: engine.spec.clone(),
         traffic: "routed".into(),
@@ -153,13 +153,13 @@ fn note<F: BenchFamily>(
         Ok(point) => point,
         Err(refused) => {
             let (metric, x) = ("rate".into(), Some(f64::from(wanted)));
-            return context.note(at(place, named, Value { metric, x, refused, ..about }));
+            return context.note(at(cell, named, Value { metric, x, refused, ..about }));
         }
     };
     let mut note = |metric: &str, unit: &str, value: Option<f64>| {
         let (metric, unit, x) = (metric.into(), unit.into(), Some(point.updates.round()));
         if value.is_some() {
-            context.note(at(place, named, Value { metric, unit, x, value, ..about.clone() }));
+            context.note(at(cell, named, Value { metric, unit, x, value, ..about.clone() }));
         }
     };
     note("rate", "Mlps", point.rate);

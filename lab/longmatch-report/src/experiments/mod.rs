@@ -14,7 +14,7 @@ mod updates;
 use std::sync::LazyLock;
 
 use crate::context::{ExperimentContext, Function};
-use crate::declaration::Absence;
+use crate::declaration::Skipped;
 use crate::declaration::Tables::{All, First, Ipv4};
 use crate::experiment::Experiment;
 use crate::experiment_file::experiments;
@@ -52,9 +52,9 @@ impl Experiment {
     ///
     /// # Errors
     /// If the measurement is impossible with these inputs or on this machine.
-    pub(crate) fn run(&self, context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+    pub(crate) fn run(&self, context: &mut ExperimentContext<'_>) -> Result<(), Skipped> {
         if let Some(reason) = &self.absent {
-            return Err(Absence(reason.clone()));
+            return Err(Skipped(reason.clone()));
         }
         let Some((tables, _, ipv4, ipv6)) = self.function() else {
             return rates::run(&self.rates, context);

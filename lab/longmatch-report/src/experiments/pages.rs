@@ -2,8 +2,8 @@
 
 use longmatch_bench::{BenchFamily, Mode, Traffic};
 
-use crate::context::{ExperimentContext, Place};
-use crate::declaration::{Absence, EngineUnderTest};
+use crate::context::{ExperimentContext, FigureCell};
+use crate::declaration::{EngineUnderTest, Skipped};
 use crate::engine_set::EngineSet;
 use crate::huge::{Backing, Pages, within};
 use crate::inputs::{Effort, Named};
@@ -21,7 +21,7 @@ pub(super) fn seconds(engines: f64, effort: &Effort) -> f64 {
 pub(super) fn on_table<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, F>,
-) -> Result<(), Absence> {
+) -> Result<(), Skipped> {
     let engines = context.experiment.engines.iter().filter(|it| it.exists_for::<F>());
     let twice =
         engines.flat_map(|it| KINDS.map(|(_, at)| EngineUnderTest { at: at.into(), ..it.clone() }));
@@ -38,16 +38,21 @@ pub(super) fn on_table<F: BenchFamily>(
         let why = "the system gives no huge pages: this needs Linux 6.1 or later with transparent huge pages \
                    (/sys/kernel/mm/transparent_hugepage/enabled not set to never), the GNU C library, and structures \
                    of 2 MiB or more";
-        return Err(Absence(why.into()));
+        return Err(Skipped(why.into()));
     }
     context.step(1.2);
     let Some(workload) = context.workload(&set, &Traffic::Routed) else { return Ok(()) };
     let setup = context.brief(Mode::Batch);
-    context.measure(Place { figure: FIGURE, ..Place::default() }, &set, &workload, &setup);
+    context.measure(
+        FigureCell { figure: FIGURE, ..FigureCell::default() },
+        &set,
+        &workload,
+        &setup,
+    );
     for (spec, at, backing) in backings {
-        let place = Place { figure: FIGURE, at, ..Place::default() };
-        context.count(place, named, &spec, ("large blocks", "B"), backing.bytes as f64);
-        context.count(place, named, &spec, ("in huge pages", "B"), backing.huge as f64);
+        let cell = FigureCell { figure: FIGURE, at, ..FigureCell::default() };
+        context.count(cell, named, &spec, ("large blocks", "B"), backing.bytes as f64);
+        context.count(cell, named, &spec, ("in huge pages", "B"), backing.huge as f64);
     }
     Ok(())
 }

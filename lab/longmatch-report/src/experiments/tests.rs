@@ -10,7 +10,7 @@ use longmatch_feed::{Event, Options, load_path};
 
 use crate::claim::{Claim, Facts, Judge, Values, Verdict};
 use crate::context::ExperimentContext;
-use crate::declaration::Absence;
+use crate::declaration::Skipped;
 use crate::experiment::Experiment;
 use crate::inputs::{Effort, Inputs, Subject, UpdateStream};
 use crate::model::Cell;
@@ -24,7 +24,7 @@ fn inputs(ipv4: Rib<Ipv4>, ipv6: Rib<Ipv6>) -> Inputs {
 }
 
 /// Runs an experiment with the least effort and checks its figures.
-fn run(name: &str, inputs: &Inputs) -> Result<Vec<Value>, Absence> {
+fn run(name: &str, inputs: &Inputs) -> Result<Vec<Value>, Skipped> {
     let experiment = Experiment::named(name).expect("an experiment");
     let mut steps = Vec::new();
     let mut on_step = |done| steps.push(done);

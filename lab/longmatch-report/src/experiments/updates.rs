@@ -6,7 +6,7 @@ use longmatch::{Change, EngineSpec, Rib, Route};
 use longmatch_bench::{BenchFamily, Replay, ReplayRecord, Xorshift};
 
 use crate::context::WRONG;
-use crate::declaration::Absence;
+use crate::declaration::Skipped;
 use crate::inputs::{Named, SEED};
 
 /// Number of synthetic updates if none are given.
@@ -20,10 +20,10 @@ const WITHDRAWALS: usize = 5_305;
 ///
 /// # Errors
 /// If this process has only one.
-pub(super) fn two_cpus() -> Result<(), Absence> {
+pub(super) fn two_cpus() -> Result<(), Skipped> {
     match thread::available_parallelism() {
         Ok(cpus) if cpus.get() > 1 => Ok(()),
-        _ => Err(Absence(
+        _ => Err(Skipped(
             "needs two CPUs: a reader and a writer on one CPU measure the scheduler".into(),
         )),
     }

@@ -1,4 +1,4 @@
-//! A capture in memory, whose frames are forwarded into sinks that count bytes.
+//! A capture in memory; its frames are forwarded into sinks that count bytes.
 
 use std::io::{self, Write};
 use std::sync::Arc;

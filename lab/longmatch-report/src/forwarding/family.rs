@@ -26,7 +26,7 @@ pub(crate) trait ForwardFamily: BenchFamily {
     /// Returns the destination of a packet of this family.
     fn destination(parsed: Parsed) -> Option<Self::Bits>;
 
-    /// Returns a forwarding table of these routes, in which each next hop is a neighbour of its own.
+    /// Returns a forwarding table of these routes, in which each next hop is a separate neighbour.
     ///
     /// # Errors
     /// As [`spread`].

@@ -16,7 +16,7 @@ pub(crate) const PORTS: u16 = 2;
 
 /// Returns the routes with a default route, so that no packet lacks a route.
 ///
-/// A default route that is not in the table gets a next hop of its own.
+/// A default route that is not in the table gets its own next hop.
 pub(crate) fn with_default<F: ForwardFamily>(rib: &Rib<F>) -> Rib<F> {
     let mut rib = rib.clone();
     if rib.get(Prefix::DEFAULT).is_none() {
@@ -35,7 +35,7 @@ pub(crate) type ForwardingTable = (EngineUnderTest, Result<Compiled, String>);
 pub(crate) struct Compiled(Mutex<TableReader<Target>>);
 
 impl Compiled {
-    /// Returns a reader of its own for a thread.
+    /// Returns a reader for one thread.
     pub fn reader(&self) -> TableReader<Target> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

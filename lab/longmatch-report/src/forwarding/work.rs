@@ -95,7 +95,7 @@ pub(crate) struct ForwardedPackets<'a, S> {
 }
 
 impl<'a, S: FrameSource> ForwardedPackets<'a, S> {
-    /// Prepares batches for so many threads and passes.
+    /// Prepares batches for a number of threads and passes.
     pub fn new(batches: Batches<'a, S>, parts: (usize, usize)) -> Self {
         Self { batches, parts, stopped: AtomicU64::new(0) }
     }

@@ -15,7 +15,7 @@ use super::{chart, summary, table};
 const STYLE: &str =
     concat!(include_str!("colours.css"), include_str!("page.css"), include_str!("chart/chart.css"));
 
-/// Content security policy: browsers load nothing but the embedded style sheet, and run no script.
+/// Content security policy: browsers load only the embedded style sheet, and run no script.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 /// Renders records as an HTML page.

@@ -13,25 +13,26 @@ pub(super) fn html(table: &Table, label: &str) -> String {
     if table.rows.is_empty() {
         return "<p class=\"nothing\">The table is empty.</p>\n".into();
     }
-    let plans: Vec<Plan> = (0..table.columns.len()).map(|at| Plan::new(table, at)).collect();
+    let layouts: Vec<ColumnLayout> =
+        (0..table.columns.len()).map(|at| ColumnLayout::new(table, at)).collect();
     let mut out = format!(
         "<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\">\n<table>\n<thead>\n<tr>",
         escape(&format!("Table: {label}"))
     );
-    for (column, plan) in table.columns.iter().zip(&plans) {
+    for (column, layout) in table.columns.iter().zip(&layouts) {
         let unit = match escape(&column.unit) {
             unit if unit.is_empty() => unit,
             unit => format!(" <span class=\"unit\">{unit}</span>"),
         };
-        let (class, name) = (plan.class(), prose(&column.name));
+        let (class, name) = (layout.class(), prose(&column.name));
         out += &format!("<th scope=\"col\"{class}>{name}{unit}</th>");
     }
     out += "</tr>\n</thead>\n<tbody>\n";
     for row in &table.rows {
         out += "<tr>";
-        for (at, (plan, cell)) in plans.iter().zip(row).enumerate() {
+        for (at, (layout, cell)) in layouts.iter().zip(row).enumerate() {
             let (tag, scope) = if at == 0 { ("th", " scope=\"row\"") } else { ("td", "") };
-            out += &format!("<{tag}{scope}{}>{}</{tag}>", plan.class(), plan.cell(cell));
+            out += &format!("<{tag}{scope}{}>{}</{tag}>", layout.class(), layout.cell(cell));
         }
         out += "</tr>\n";
     }
@@ -39,14 +40,14 @@ pub(super) fn html(table: &Table, label: &str) -> String {
 }
 
 /// The layout of a column.
-struct Plan {
+struct ColumnLayout {
     numbers: bool,
     paper: bool,
     /// The greatest number of decimals in the column; other cells are padded to align decimal points.
     decimals: usize,
 }
 
-impl Plan {
+impl ColumnLayout {
     fn new(table: &Table, at: usize) -> Self {
         let cells = || table.rows.iter().map(|row| &row[at]);
         let decimals = cells().filter_map(main_text).map(|text| after_point(&text));

@@ -46,7 +46,7 @@ pub fn read(path: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| panic!("{path}: not text"))
 }
 
-/// The model of the CPU, where the system tells it.
+/// The model of the CPU, if the system reports it.
 pub fn cpu() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let line = info.lines().find(|line| line.starts_with("model name"));

@@ -1,4 +1,4 @@
-//! The system's allocator, counting how much is allocated: not all of the crates tell what they take.
+//! The system's allocator, counting the allocated bytes: not all crates report their memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

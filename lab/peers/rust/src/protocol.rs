@@ -167,7 +167,7 @@ fn read_routes<T: Table<Address: Address>>(path: &str) -> Result<Vec<(T::Prefix,
     let mut routes = Vec::new();
     for line in BufReader::new(file).lines() {
         let line = line.map_err(|error| format!("{path}: {error}"))?;
-        routes.push(route::<T>(&line).ok_or_else(|| format!("`{line}` is no route"))?);
+        routes.push(route::<T>(&line).ok_or_else(|| format!("`{line}` is not a route"))?);
     }
     routes.shrink_to_fit();
     Ok(routes)

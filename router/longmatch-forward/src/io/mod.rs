@@ -41,8 +41,8 @@ pub trait PacketIo {
 
     /// Transmits each frame of the batch, hands it to the kernel or drops it.
     ///
-    /// There is a fate for each frame. A frame that finds no place in a queue is dropped and counted
-    /// anew, by [`Tally::recount`].
+    /// There is a fate for each frame. A frame for which a queue has no space is dropped and counted
+    /// again, by [`Tally::recount`].
     ///
     /// # Errors
     /// If a queue cannot be written any more.

@@ -57,7 +57,7 @@ impl Null {
         let frame_len = usize::from(frame_len);
         let stride = frame_len.next_multiple_of(LINE);
         let bytes: Box<[u8]> = vec![0; stride * POOL + LINE].into();
-        // If the address were unknown, the frames would be slower and nothing else.
+        // If the address were unknown, the frames would only be slower.
         let start = bytes.as_ptr().align_offset(LINE).min(LINE);
         Self { ports, next_port: 0, frame_len, bytes, start, stride, first: 0, len: 0 }
     }

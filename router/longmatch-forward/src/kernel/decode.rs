@@ -180,7 +180,7 @@ fn number(value: &[u8]) -> Result<u32, Malformed> {
     u32_at(value, 0).ok_or(Malformed)
 }
 
-/// An address, whose length tells the family.
+/// An address; its length decides the family.
 fn ip(value: &[u8]) -> Result<IpAddr, Malformed> {
     if let Ok(ipv4) = <[u8; 4]>::try_from(value) {
         return Ok(ipv4.into());
@@ -322,7 +322,7 @@ fn next_hop(body: &[u8]) -> Result<NextHop, Malformed> {
 
 /// Ids and weights of the array of `struct nexthop_grp`.
 fn members(value: &[u8]) -> Vec<(u32, u32)> {
-    // The weight less 1, in two bytes, of which old kernels set the second to 0.
+    // The weight less 1, in two bytes, old kernels set the second one to 0.
     let member = |&[a, b, c, d, low, high, ..]: &[u8; 8]| {
         (u32::from_ne_bytes([a, b, c, d]), u32::from(u16::from_le_bytes([low, high])) + 1)
     };
@@ -438,7 +438,7 @@ fn hop_attribute(hop: &mut RouteHop, kind: u16, value: &[u8]) -> Result<(), Malf
     match kind {
         RTA_OIF => hop.interface = number(value)?,
         RTA_GATEWAY => hop.gateway = Some(ip(value)?),
-        // The family of the address, which its length tells too, and the address.
+        // The family of the address, which also follows from its length, and the address.
         RTA_VIA => hop.gateway = Some(ip(value.get(2..).ok_or(Malformed)?)?),
         RTA_ENCAP_TYPE | RTA_ENCAP => hop.tunnel = true,
         _ => {}

@@ -1,4 +1,4 @@
-//! The follower: sockets, facts and the live table.
+//! The follower: sockets, the kernel's state and the live table.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -9,9 +9,9 @@ use longmatch::{Answers, IpPrefix, Table, TableReader, TableSpec, TableWriter};
 
 use super::KernelError;
 use super::event::Event;
-use super::facts::{Facts, State, Time};
 use super::found::FoundRoute;
 use super::socket::{Changes, Dump, DumpEnd, Dumps, Received, Socket};
+use super::state::{KernelState, Origin, Snapshot};
 use crate::target::{Port, Target};
 
 /// Bytes of changes that the kernel keeps for us: those of some hundred thousand routes.
@@ -29,10 +29,10 @@ const BACKLOG: usize = 1 << 20;
 pub struct Follower {
     changes: Box<dyn Changes>,
     dumps: Box<dyn Dumps>,
-    facts: Facts,
+    state: KernelState,
     writer: TableWriter<Target>,
     ports: Vec<Arc<Port>>,
-    pace: Pace,
+    backoff: ResyncBackoff,
     /// Whether messages that were sent before the end of the last dump may be unread.
     late: bool,
     /// When stale neighbours are asked next.
@@ -50,7 +50,7 @@ pub struct Followed {
     pub changed: usize,
     /// Times that messages of the kernel were lost.
     pub losses: usize,
-    /// Times that the whole state was read again.
+    /// Number of times that the whole state was read again.
     pub resyncs: usize,
 }
 
@@ -64,9 +64,9 @@ impl Followed {
     }
 }
 
-/// Numbers of what the kernel has.
+/// Numbers of routes, next hops and neighbours of the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Counts {
+pub struct StateCounts {
     /// IPv4 prefixes with routes.
     pub ipv4: usize,
     /// IPv6 prefixes with routes.
@@ -80,7 +80,7 @@ pub struct Counts {
 impl Follower {
     /// Reads the kernel's state and compiles the table.
     ///
-    /// The sockets stay in the network namespace of the calling thread. Answers stand for values,
+    /// The sockets stay in the network namespace of the calling thread. Answers are values,
     /// whatever the spec says: full tables have few targets.
     ///
     /// # Errors
@@ -113,30 +113,30 @@ impl Follower {
         mut dumps: Box<dyn Dumps>,
     ) -> Result<Self, KernelError> {
         const TRIES: usize = 20;
-        let mut facts = Facts::new(ports);
+        let mut state = KernelState::new(ports);
         let (mut tries, mut backlog) = (0, Backlog::default());
-        let state = loop {
-            if let Some(state) = read_all(&mut *dumps, &mut *changes, &facts, &mut backlog)? {
-                break state;
+        let snapshot = loop {
+            if let Some(snapshot) = read_all(&mut *dumps, &mut *changes, &state, &mut backlog)? {
+                break snapshot;
             }
             tries += 1;
             if tries == TRIES {
                 return Err(KernelError::Interrupted);
             }
-            std::thread::sleep(Pace::LEAST);
+            std::thread::sleep(ResyncBackoff::LEAST);
         };
-        facts.adopt(state);
-        backlog.apply(&mut facts);
-        facts.take_dirty();
-        let writer = table(&facts)?.live(spec.answers(Answers::Values))?;
-        let (ports, pace) = (ports.to_vec(), Pace::new());
+        state.adopt(snapshot);
+        backlog.apply(&mut state);
+        state.take_dirty();
+        let writer = table(&state)?.live(spec.answers(Answers::Values))?;
+        let (ports, backoff) = (ports.to_vec(), ResyncBackoff::new());
         Ok(Self {
             changes,
             dumps,
-            facts,
+            state,
             writer,
             ports,
-            pace,
+            backoff,
             late: true,
             ask: Instant::now(),
             behind: None,
@@ -156,14 +156,14 @@ impl Follower {
     /// The route by which the table forwards packets to an address; `None` if it has none. O(neighbours) for each hop.
     pub fn route(&self, addr: IpAddr) -> Option<FoundRoute> {
         let (prefix, target) = self.writer.cover(IpPrefix::host(addr)).last()?;
-        Some(self.facts.found(prefix, target))
+        Some(self.state.found(prefix, target))
     }
 
     /// Whether the table may differ from the kernel's state until the next resync.
     ///
     /// It also differs if it refused changes, until it takes them.
-    pub fn is_unsure(&self) -> bool {
-        self.facts.is_unsure() || self.behind.is_some()
+    pub fn may_be_stale(&self) -> bool {
+        self.state.may_be_stale() || self.behind.is_some()
     }
 
     /// The ports.
@@ -173,19 +173,19 @@ impl Follower {
 
     /// Addresses of this machine, of all its interfaces, each once.
     pub fn local_addresses(&self) -> impl Iterator<Item = IpAddr> {
-        self.facts.local_addresses()
+        self.state.local_addresses()
     }
 
     /// The broadcast addresses of IPv4 links, some more than once.
     pub fn broadcast_addresses(&self) -> impl Iterator<Item = IpAddr> {
-        self.facts.broadcast_addresses()
+        self.state.broadcast_addresses()
     }
 
     /// Numbers of routes, next-hop objects and neighbours.
-    pub fn counts(&self) -> Counts {
-        let State { next_hops, neighbours, routes, .. } = &self.facts.state;
+    pub fn counts(&self) -> StateCounts {
+        let Snapshot { next_hops, neighbours, routes, .. } = &self.state.snapshot;
         let [ipv4, ipv6] = routes.len();
-        Counts { ipv4, ipv6, next_hops: next_hops.len(), neighbours: neighbours.len() }
+        StateCounts { ipv4, ipv6, next_hops: next_hops.len(), neighbours: neighbours.len() }
     }
 
     /// Applies the changes that have arrived, and commits them.
@@ -199,18 +199,18 @@ impl Follower {
     /// calls after a second or more try again.
     pub fn follow(&mut self, timeout: Duration) -> Result<Followed, KernelError> {
         let mut followed = Followed::default();
-        let until_resync = self.facts.is_unsure().then(|| self.pace.until_due());
+        let until_resync = self.state.may_be_stale().then(|| self.backoff.until_due());
         if self.changes.wait(until_resync.map_or(timeout, |due| due.min(timeout)))? {
             self.receive(&mut followed)?;
         } else {
             self.late = false;
         }
-        if self.facts.is_unsure() && self.pace.until_due().is_zero() {
+        if self.state.may_be_stale() && self.backoff.until_due().is_zero() {
             self.resync(&mut followed)?;
         }
         self.publish(&mut followed)?;
         if Instant::now() >= self.ask {
-            self.facts.ask_stale();
+            self.state.ask_stale();
             self.ask = Instant::now() + ASK;
         }
         Ok(followed)
@@ -219,24 +219,24 @@ impl Follower {
     /// As [`Follower::follow`], but a resync waits for nothing.
     #[cfg(test)]
     pub(super) fn follow_at_once(&mut self, timeout: Duration) -> Result<Followed, KernelError> {
-        self.pace = Pace::new();
+        self.backoff = ResyncBackoff::new();
         self.follow(timeout)
     }
 
-    /// Verifies the table against the facts. For tests: O(routes).
+    /// Compares the table with the state. For tests: O(routes).
     ///
     /// # Errors
     /// The first difference.
     pub fn check(&self) -> Result<(), String> {
         self.writer.check().map_err(|corrupt| corrupt.to_string())?;
         let table = &self.writer;
-        for prefix in self.facts.prefixes() {
-            let (expected, found) = (self.facts.target(prefix), table.get(prefix));
+        for prefix in self.state.prefixes() {
+            let (expected, found) = (self.state.target(prefix), table.get(prefix));
             if expected.as_ref() != found {
                 return Err(format!("{prefix}: {found:?} in the table, not {expected:?}"));
             }
         }
-        let stray = table.iter().find(|&(prefix, _)| self.facts.target(prefix).is_none());
+        let stray = table.iter().find(|&(prefix, _)| self.state.target(prefix).is_none());
         stray.map_or(Ok(()), |(prefix, _)| Err(format!("{prefix} is in the table only")))
     }
 
@@ -247,9 +247,9 @@ impl Follower {
             match self.changes.receive()? {
                 Received::Messages(decoded) => {
                     followed.messages += decoded.messages;
-                    let time = if self.late { Time::Late } else { Time::Live };
+                    let origin = if self.late { Origin::DuringDump } else { Origin::Event };
                     for event in decoded.events {
-                        self.facts.apply_at(event, time);
+                        self.state.apply_at(event, origin);
                     }
                 }
                 Received::Nothing => {
@@ -258,8 +258,8 @@ impl Follower {
                 }
                 Received::Lost => {
                     followed.losses += 1;
-                    self.pace.in_vain = true;
-                    self.facts.set_unsure(true);
+                    self.backoff.failed = true;
+                    self.state.set_stale(true);
                 }
             }
         }
@@ -275,7 +275,7 @@ impl Follower {
         const PATIENCE: Duration = Duration::from_secs(1);
         let began = Instant::now();
         // Without the dropped changes, only a dump leads to the kernel's state.
-        self.facts.set_unsure(true);
+        self.state.set_stale(true);
         while began.elapsed() < PATIENCE {
             if !self.changes.discard()? {
                 return Ok(true);
@@ -286,41 +286,41 @@ impl Follower {
 
     /// Reads the whole state again.
     fn resync(&mut self, followed: &mut Followed) -> Result<(), KernelError> {
-        self.pace.begin();
+        self.backoff.begin();
         if !self.empty()? {
-            self.pace.in_vain = true;
-            self.pace.end();
+            self.backoff.failed = true;
+            self.backoff.end();
             return Ok(());
         }
         let mut backlog = Backlog::default();
         let (dumps, changes) = (&mut *self.dumps, &mut *self.changes);
-        let state = read_all(dumps, changes, &self.facts, &mut backlog);
-        self.pace.end();
+        let snapshot = read_all(dumps, changes, &self.state, &mut backlog);
+        self.backoff.end();
         followed.resyncs += 1;
-        let failed = match state {
-            Ok(Some(state)) => {
-                // Before the backlog, which may make it unsure again.
-                self.facts.set_unsure(false);
-                self.facts.adopt(state);
+        let failed = match snapshot {
+            Ok(Some(snapshot)) => {
+                // Before the backlog, which may make it stale again.
+                self.state.set_stale(false);
+                self.state.adopt(snapshot);
                 self.late = true;
                 None
             }
             Ok(None) => {
-                self.pace.in_vain = true;
+                self.backoff.failed = true;
                 None
             }
             Err(error) => Some(error),
         };
         followed.messages += backlog.messages;
         followed.losses += usize::from(backlog.lost);
-        self.pace.in_vain |= failed.is_some() || backlog.lost;
-        backlog.apply(&mut self.facts);
+        self.backoff.failed |= failed.is_some() || backlog.lost;
+        backlog.apply(&mut self.state);
         failed.map_or(Ok(()), Err)
     }
 
     /// Commits the changes to the table.
     fn publish(&mut self, followed: &mut Followed) -> Result<(), KernelError> {
-        let dirty = self.facts.take_dirty();
+        let dirty = self.state.take_dirty();
         match self.behind {
             Some(next) if Instant::now() < next => return Ok(()),
             Some(_) => return self.rebuild(followed),
@@ -331,7 +331,7 @@ impl Follower {
         }
         let mut inserted = Ok(());
         for prefix in dirty {
-            match self.facts.target(prefix) {
+            match self.state.target(prefix) {
                 Some(target) if self.writer.get(prefix) == Some(&target) => continue,
                 Some(target) => match self.writer.insert(prefix, target) {
                     Ok(_) => {}
@@ -344,17 +344,17 @@ impl Follower {
         }
         let committed = self.writer.commit();
         if inserted.is_err() || committed.is_err() {
-            // Compiled anew, a table may fit that does not after many changes.
+            // A table that no longer fits after many changes may fit when it is compiled again.
             return self.rebuild(followed);
         }
         Ok(())
     }
 
-    /// Compiles the table anew.
+    /// Compiles the table again.
     fn rebuild(&mut self, followed: &mut Followed) -> Result<(), KernelError> {
         /// The time between two attempts, which load the machine.
         const PAUSE: Duration = Duration::from_secs(1);
-        let rebuilt = table(&self.facts).and_then(|table| {
+        let rebuilt = table(&self.state).and_then(|table| {
             let len = table.len();
             self.writer.replace(table).map_err(KernelError::Refused)?;
             Ok(len)
@@ -372,11 +372,11 @@ impl fmt::Debug for Follower {
     }
 }
 
-/// The table of the facts, in which IPv4-mapped IPv6 prefixes stay IPv6.
-fn table(facts: &Facts) -> Result<Table<Target>, KernelError> {
+/// The table of the state, in which IPv4-mapped IPv6 prefixes stay IPv6.
+fn table(state: &KernelState) -> Result<Table<Target>, KernelError> {
     let mut table = Table::new().keep_mapped();
-    for prefix in facts.prefixes() {
-        if let Some(target) = facts.target(prefix) {
+    for prefix in state.prefixes() {
+        if let Some(target) = state.target(prefix) {
             table.insert(prefix, target)?;
         }
     }
@@ -389,12 +389,12 @@ fn table(facts: &Facts) -> Result<Table<Target>, KernelError> {
 fn read_all(
     dumps: &mut dyn Dumps,
     changes: &mut dyn Changes,
-    facts: &Facts,
+    state: &KernelState,
     backlog: &mut Backlog,
-) -> Result<Option<State>, KernelError> {
+) -> Result<Option<Snapshot>, KernelError> {
     /// A dump that was interrupted is repeated so often.
     const TRIES: usize = 4;
-    let mut fresh = State::after(&facts.state);
+    let mut fresh = Snapshot::after(&state.snapshot);
     for dump in Dump::ALL {
         let mut tries = 0;
         loop {
@@ -416,8 +416,8 @@ fn read_all(
     Ok(Some(fresh))
 }
 
-impl State {
-    /// Forgets what an interrupted dump told.
+impl Snapshot {
+    /// Removes the results of an interrupted dump.
     fn clear(&mut self, dump: Dump) {
         match dump {
             Dump::Links => self.links.clear(),
@@ -430,8 +430,8 @@ impl State {
     }
 }
 
-/// Changes that arrived during a dump. Some are older than what the dump told of their prefixes; all together lead to the
-/// kernel's state when the last of them arrived.
+/// Changes that arrived during a dump. Some are older than the dump's report on their prefixes; all together lead
+/// to the kernel's state at the arrival of the last one.
 #[derive(Default)]
 struct Backlog {
     events: Vec<Event>,
@@ -454,7 +454,7 @@ impl Backlog {
                 Received::Lost => self.lost = true,
             }
             if self.events.len() > BACKLOG {
-                // A resync is faster than so many changes.
+                // A resync is faster than this number of changes.
                 self.events.clear();
                 self.lost = true;
             }
@@ -479,32 +479,32 @@ impl Backlog {
         }
     }
 
-    fn apply(self, facts: &mut Facts) {
+    fn apply(self, state: &mut KernelState) {
         if self.lost {
             // The others lead to no state of the kernel.
-            return facts.set_unsure(true);
+            return state.set_stale(true);
         }
         for event in self.events {
-            facts.apply_at(event, Time::Late);
+            state.apply_at(event, Origin::DuringDump);
         }
     }
 }
 
-/// The pace of resyncs, which load the kernel and delay changes.
-struct Pace {
+/// The intervals of resyncs, which load the kernel and delay changes.
+struct ResyncBackoff {
     began: Instant,
     ended: Option<Instant>,
     interval: Duration,
     /// Whether the last resync failed or was followed by lost messages.
-    in_vain: bool,
+    failed: bool,
 }
 
-impl Pace {
+impl ResyncBackoff {
     const LEAST: Duration = Duration::from_millis(200);
     const MOST: Duration = Duration::from_secs(5);
 
     fn new() -> Self {
-        Self { began: Instant::now(), ended: None, interval: Self::LEAST, in_vain: false }
+        Self { began: Instant::now(), ended: None, interval: Self::LEAST, failed: false }
     }
 
     /// How long the next resync must wait.
@@ -516,8 +516,8 @@ impl Pace {
         self.began = Instant::now();
         let soon = self.ended.is_some_and(|ended| ended.elapsed() < 2 * self.interval);
         let longer = (2 * self.interval).min(Self::MOST);
-        self.interval = if soon && self.in_vain { longer } else { Self::LEAST };
-        self.in_vain = false;
+        self.interval = if soon && self.failed { longer } else { Self::LEAST };
+        self.failed = false;
     }
 
     fn end(&mut self) {
@@ -562,7 +562,7 @@ mod tests {
             follower.writer.set_retired_limit(0);
             let mut followed = Followed::default();
             let mut publish = |event| {
-                follower.facts.apply(event);
+                follower.state.apply(event);
                 follower.publish(&mut followed).err()
             };
             let added = || Event::Route(blackhole(), Placing::Only);
@@ -570,7 +570,7 @@ mod tests {
             let error = changes.find_map(&mut publish).unwrap().to_string();
             assert!(publish(added()).is_none(), "not again at once");
             assert!(error.contains("the table does not take the changes"), "{error}");
-            assert!(follower.is_unsure());
+            assert!(follower.may_be_stale());
             drop(stalled);
         }
         follower.behind = Some(Instant::now());
@@ -581,16 +581,16 @@ mod tests {
 
     #[test]
     fn resyncs_in_vain_slow_down() {
-        let mut pace = Pace::new();
-        assert_eq!(pace.until_due(), Duration::ZERO);
+        let mut backoff = ResyncBackoff::new();
+        assert_eq!(backoff.until_due(), Duration::ZERO);
         let mut intervals = Vec::new();
-        for in_vain in [false, true, true, true, true, true, true, false] {
-            pace.in_vain = in_vain;
-            pace.begin();
-            pace.end();
-            intervals.push(pace.interval.as_millis());
+        for failed in [false, true, true, true, true, true, true, false] {
+            backoff.failed = failed;
+            backoff.begin();
+            backoff.end();
+            intervals.push(backoff.interval.as_millis());
         }
         assert_eq!(intervals, [200, 400, 800, 1600, 3200, 5000, 5000, 200]);
-        assert!(pace.until_due() > Duration::from_millis(50));
+        assert!(backoff.until_due() > Duration::from_millis(50));
     }
 }

@@ -4,13 +4,13 @@ use std::net::IpAddr;
 
 use longmatch::IpPrefix;
 
-use super::facts::Facts;
+use super::state::KernelState;
 use crate::target::{Hop, Target};
 
 /// The route of an address.
 #[derive(Clone, Debug)]
 pub struct FoundRoute {
-    /// The longest prefix that covers the address. A neighbour on a link has a prefix of its own.
+    /// The longest prefix that covers the address. A neighbour on a link has its own prefix.
     pub prefix: IpPrefix,
     /// Where the packets go.
     pub target: Target,
@@ -29,7 +29,7 @@ pub struct FoundHop {
     pub hop: Hop,
 }
 
-impl Facts {
+impl KernelState {
     /// A route of the table, with what is known of its next hops.
     pub(super) fn found(&self, prefix: IpPrefix, target: &Target) -> FoundRoute {
         let hops = match target {
@@ -38,7 +38,7 @@ impl Facts {
         };
         let found = |hop: &Hop| {
             let key = self.neighbours.key(&hop.neighbour);
-            let address = key.and_then(|key| self.state.neighbours.get(&key));
+            let address = key.and_then(|key| self.snapshot.neighbours.get(&key));
             let is_stale = address.is_some_and(|address| address.is_stale);
             FoundHop { gateway: key.map(|key| key.addr), is_stale, hop: hop.clone() }
         };

@@ -59,13 +59,13 @@
 mod bypass;
 mod decode;
 mod event;
-mod facts;
 mod follower;
 mod found;
 mod neighbours;
 mod ports;
 mod routes;
 mod socket;
+mod state;
 mod targets;
 #[cfg(test)]
 mod tests;
@@ -76,10 +76,10 @@ pub use event::{
     Address, Event, Link, LinkAddress, NeighbourKey, NextHop, NextHopKind, Path, Placing, Route,
     RouteHop, RouteKind,
 };
-pub use facts::Facts;
-pub use follower::{Counts, Followed, Follower};
+pub use follower::{Followed, Follower, StateCounts};
 pub use found::{FoundHop, FoundRoute};
 pub use ports::{index, ports};
+pub use state::KernelState;
 
 use std::{fmt, io};
 

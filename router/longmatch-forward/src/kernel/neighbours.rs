@@ -10,7 +10,7 @@ use crate::target::{Mac, Neighbour};
 /// The neighbours that targets refer to. Those to which none refers any more are dropped.
 #[derive(Default)]
 pub(super) struct Neighbours {
-    /// In a cell, so that a target can be computed from facts that do not change.
+    /// In a cell, so that a target can be computed from a state that does not change.
     used: RefCell<Used>,
 }
 

@@ -70,7 +70,7 @@ impl Alias {
 
 /// The routes of the tables that the kernel reads without rules of an administrator.
 #[derive(Clone, Default)]
-pub(super) struct Routes {
+pub(super) struct KernelRoutes {
     by_prefix: BTreeMap<IpPrefix, Vec<Alias>>,
     paths: HashSet<Arc<Path>>,
     /// Paths above which unused ones are dropped.
@@ -96,7 +96,7 @@ pub(super) enum Effect {
     Unclear,
 }
 
-impl Routes {
+impl KernelRoutes {
     /// Routes without any, which share the paths of these ones.
     pub fn next_generation(&self) -> Self {
         let (paths, path_limit) = (self.paths.clone(), self.path_limit);
@@ -149,7 +149,7 @@ impl Routes {
         self.users.contains_key(&next_hop)
     }
 
-    /// Whether a route leads by an interface, or did so some time ago. O(paths), of which there are few.
+    /// Whether a route leads by an interface, or did so some time ago. O(paths); there are few paths.
     pub fn has_hops_by(&self, interface: u32) -> bool {
         self.paths.iter().flat_map(|path| &path.hops).any(|hop| hop.interface == interface)
     }
@@ -226,7 +226,7 @@ impl Routes {
     fn alias(&mut self, mut route: Route) -> Option<Alias> {
         let path = &mut route.path;
         if path.next_hop.is_some() {
-            // The kernel tells what the object led to when it sent the message. It may change.
+            // The kernel states the hops of the object at the time of the message. They may change.
             path.hops.clear();
             if path.kind == RouteKind::Blackhole {
                 path.kind = RouteKind::Unicast;
@@ -324,7 +324,7 @@ fn add_ipv4(aliases: &mut Vec<Alias>, alias: Alias, placing: Placing) {
         }
         Placing::First | Placing::Last => {}
     }
-    // Messages that arrive after a dump may tell of a route that the dump had already.
+    // Messages that arrive after a dump may name a route that the dump had already.
     aliases.retain(|other| other.key() != key || !other.is_like(&alias));
     let place = aliases.partition_point(|other| match placing {
         Placing::Last => other.key() <= key,
@@ -333,8 +333,8 @@ fn add_ipv4(aliases: &mut Vec<Alias>, alias: Alias, placing: Placing) {
     aliases.insert(place, alias);
 }
 
-/// The kernel has one route with several hops for each table and metric, of which a message names
-/// all hops, and possibly others with one hop.
+/// The kernel has one route with several hops for each table and metric; a message names
+/// all its hops. It may have other routes with one hop.
 fn add_ipv6(aliases: &mut Vec<Alias>, alias: Alias, placing: Placing) {
     let key = alias.key();
     let is_multipath = alias.is_multipath();

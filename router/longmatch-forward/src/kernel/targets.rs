@@ -1,23 +1,23 @@
-//! The targets of prefixes, computed from the facts.
+//! The targets of prefixes, computed from the kernel's state.
 
 use std::sync::Arc;
 
 use longmatch::IpPrefix;
 
 use super::event::{NeighbourKey, NextHopKind, Path, RouteHop, RouteKind};
-use super::facts::Facts;
 use super::routes::{Alias, Rank};
+use super::state::KernelState;
 use crate::target::{Group, Hop, Target};
 
-/// What a route means for its packets.
+/// The target of a route.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Outcome {
+pub(super) struct RouteTarget {
     pub target: Target,
     /// The interface, if the destinations are on its link.
     pub on_link: Option<u32>,
 }
 
-impl From<Target> for Outcome {
+impl From<Target> for RouteTarget {
     fn from(target: Target) -> Self {
         Self { target, on_link: None }
     }
@@ -32,16 +32,16 @@ enum Hops {
     Usable(Vec<RouteHop>),
 }
 
-impl Facts {
+impl KernelState {
     /// The target of exactly this prefix; `None` if it has none.
     pub fn target(&self, prefix: IpPrefix) -> Option<Target> {
         let exact = self.outcome(prefix);
         if prefix != IpPrefix::host(prefix.addr()) {
             return exact.map(|outcome| outcome.target);
         }
-        // An address on the link of a port, by a route of its own or by a shorter one.
+        // An address on the link of a port, by its own route or by a shorter one.
         let outcome = exact.clone().or_else(|| {
-            let mut above = self.state.routes.above(prefix.addr(), prefix.len());
+            let mut above = self.snapshot.routes.above(prefix.addr(), prefix.len());
             above.find_map(|prefix| self.outcome(prefix))
         });
         let neighbour = outcome.and_then(|outcome| self.known_neighbour(prefix, outcome.on_link?));
@@ -51,14 +51,14 @@ impl Facts {
     /// The target that is a known neighbour on the link of this interface.
     pub(super) fn known_neighbour(&self, host: IpPrefix, interface: u32) -> Option<Target> {
         let addr = host.addr();
-        self.state.neighbours.get(&NeighbourKey { addr, interface })?;
+        self.snapshot.neighbours.get(&NeighbourKey { addr, interface })?;
         let hop = RouteHop { interface, gateway: Some(addr), ..RouteHop::NONE };
         self.group(&[hop])
     }
 
     /// What the routes of a prefix mean; `None` if there are none that the kernel uses.
-    fn outcome(&self, prefix: IpPrefix) -> Option<Outcome> {
-        let aliases = self.state.routes.get(prefix);
+    fn outcome(&self, prefix: IpPrefix) -> Option<RouteTarget> {
+        let aliases = self.snapshot.routes.get(prefix);
         let tables = aliases.chunk_by(|a, b| a.rank == b.rank);
         let (rank, outcome) =
             { tables }.find_map(|table| Some((table[0].rank, self.in_table(prefix, table)?)))?;
@@ -67,7 +67,7 @@ impl Facts {
 
     /// Whether a table that the kernel reads earlier has a route for all addresses of a prefix.
     fn is_hidden(&self, prefix: IpPrefix, rank: Rank) -> bool {
-        let routes = &self.state.routes;
+        let routes = &self.snapshot.routes;
         let is_live = |alias: &Alias| self.by_path(alias).is_some();
         let by_local = || routes.local_above(prefix).any(is_live);
         let by_main = || {
@@ -85,7 +85,7 @@ impl Facts {
     }
 
     /// What the routes of a prefix in one table mean.
-    pub(super) fn in_table(&self, prefix: IpPrefix, aliases: &[Alias]) -> Option<Outcome> {
+    pub(super) fn in_table(&self, prefix: IpPrefix, aliases: &[Alias]) -> Option<RouteTarget> {
         let mut live = aliases.iter().filter_map(|alias| Some((alias, self.by_path(alias)?)));
         let (first, outcome) = live.next()?;
         if first.is_selective() {
@@ -101,7 +101,7 @@ impl Facts {
     }
 
     /// What a route means; `None` if the kernel does not use it for now.
-    fn by_path(&self, alias: &Alias) -> Option<Outcome> {
+    fn by_path(&self, alias: &Alias) -> Option<RouteTarget> {
         let path = &*alias.path;
         let hops = match path.kind {
             RouteKind::Local => return Some(Target::Local.into()),
@@ -124,7 +124,7 @@ impl Facts {
             let outcome = port.map(|port| (Target::OnLink, port.index));
             return Some(outcome.map_or_else(
                 || Target::Kernel.into(),
-                |(target, interface)| Outcome { target, on_link: Some(interface) },
+                |(target, interface)| RouteTarget { target, on_link: Some(interface) },
             ));
         }
         Some(self.group(&hops).unwrap_or(Target::Kernel).into())
@@ -136,11 +136,11 @@ impl Facts {
     /// The target, if the next-hop object leads to no hops.
     fn hops(&self, path: &Path) -> Result<Hops, Target> {
         let Some(id) = path.next_hop else { return Ok(usable(path.hops.iter().copied())) };
-        let next_hops = &self.state.next_hops;
+        let next_hops = &self.snapshot.next_hops;
         let group = match next_hops.get(&id) {
             Some(NextHopKind::Hop(hop)) => return Ok(usable([*hop])),
             Some(NextHopKind::Blackhole) => return Err(Target::Blackhole),
-            // Until the kernel has told of the object, the packets are the kernel's.
+            // Until the kernel reports the object, the packets go to the kernel.
             Some(NextHopKind::Special) | None => return Err(Target::Kernel),
             Some(NextHopKind::Group(members)) => members,
         };
@@ -161,11 +161,11 @@ impl Facts {
         let is_single = hops.len() == 1;
         let hops = hops.iter().map(|hop| {
             let key = NeighbourKey { addr: hop.gateway?, interface: hop.interface };
-            let mac = self.state.neighbours.get(&key).map(|address| address.mac);
+            let mac = self.snapshot.neighbours.get(&key).map(|address| address.mac);
             Some(Hop {
                 port: self.ports.get(&hop.interface)?.clone(),
                 neighbour: self.neighbours.get(key, mac),
-                // The kernel tells no weight of a single hop, even if others left it.
+                // The kernel reports no weight of a single hop, even if it is the last of several.
                 weight: if is_single { 1 } else { hop.weight },
             })
         });

@@ -22,7 +22,7 @@ impl Default for FlowFields {
 ///
 /// A flow is the addresses, the IPv6 flow label, the protocol, and, unless `fields` leaves them out, the
 /// ports of TCP, UDP, UDP-Lite and SCTP. IPv4 fragments have no protocol and no ports in this sense,
-/// since all but the first lack the ports; a flow of which some packets are fragments may take two
+/// since all but the first lack the ports; a flow with some fragmented packets may take two
 /// paths. An ICMP error belongs to the flow of the packet inside, so that it takes the path of that
 /// flow. The hash of other frames is 0.
 #[inline]
@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    /// The error about a flow takes its path; an answer to a ping is a flow of its own.
+    /// The error about a flow takes its path; an answer to a ping is a separate flow.
     #[test]
     fn icmp_errors_belong_to_the_flow_inside() {
         let (inner4, inner6) = (ipv4(6, 7, &[0, 1, 0, 2]), ipv6(17, 7, &[0, 1, 0, 2]));

@@ -21,7 +21,7 @@ pub(super) fn parse(packet: &[u8]) -> Result<Parsed, Cause> {
     }
     let (source, destination) = split_addresses(header);
     addresses(source, destination)?;
-    // A jumbogram, whose length is in an option, too.
+    // A jumbogram too: its length is in an option.
     if header[6] == HOP_BY_HOP {
         return Err(Cause::Options);
     }

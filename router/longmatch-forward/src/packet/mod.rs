@@ -88,7 +88,7 @@ pub fn rewrite(frame: &mut [u8], source: Mac, destination: Mac) {
     }
 }
 
-/// The bit of an Ethernet address that stands for several hosts.
+/// The bit of an Ethernet address of a group of hosts.
 const GROUP: u8 = 1;
 
 mod ether_type {

@@ -46,7 +46,7 @@ fn complete(frame: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// The protocol, the sum of the addresses and the segment of a packet that is no fragment.
+/// The protocol, the sum of the addresses and the segment of a packet that is not a fragment.
 fn ipv4(packet: &mut [u8]) -> Option<(u8, u64, &mut [u8])> {
     let header = *packet.first_chunk::<20>()?;
     let header_len = usize::from(header[0] & 0x0f) * 4;
@@ -66,7 +66,7 @@ fn ipv6(packet: &mut [u8]) -> Option<(u8, u64, &mut [u8])> {
 mod tests {
     use super::*;
 
-    /// A frame with this checksum; IPv4 without a checksum of its own.
+    /// A frame with this checksum; IPv4 without its own checksum.
     fn frame(is_ipv4: bool, protocol: u8, payload: &[u8], checksum: u16) -> Vec<u8> {
         let place = if protocol == TCP { 16 } else { 6 };
         let mut segment = [&[0x12, 0x34, 0, 9][..], &vec![0; place - 2], payload].concat();

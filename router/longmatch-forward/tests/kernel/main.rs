@@ -18,7 +18,7 @@ use longmatch_forward::kernel::{Followed, Follower, ports};
 use longmatch_forward::{Mac, Target};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-/// Runs a test in a thread with a network namespace of its own, which has two links.
+/// Runs a test in a thread with its own network namespace, which has two links.
 fn in_namespace(test: impl FnOnce() + Send + 'static) {
     let run = || {
         if let Err(why) = namespace() {
@@ -86,7 +86,7 @@ fn follower() -> Follower {
 }
 
 /// A follower of the same ports that reads the kernel's state now.
-fn anew(follower: &Follower) -> Follower {
+fn read_again(follower: &Follower) -> Follower {
     Follower::new(follower.ports(), spec()).unwrap()
 }
 
@@ -101,21 +101,21 @@ fn settle(follower: &mut Follower) -> Followed {
     loop {
         let followed = follower.follow(Duration::from_millis(30)).unwrap();
         sum.add(&followed);
-        if followed == Followed::default() && !follower.is_unsure() {
+        if followed == Followed::default() && !follower.may_be_stale() {
             return sum;
         }
         assert!(Instant::now() < deadline, "the kernel does not come to rest");
     }
 }
 
-/// Follows until nothing arrives any more, and compares with the state read anew.
+/// Follows until nothing arrives any more, and compares with the state read again.
 fn settled(follower: &mut Follower) -> Followed {
     let followed = settle(follower);
     follower.check().unwrap();
     // A neighbour may change its state between the two.
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
-        let (found, expected) = (table(follower), table(&anew(follower)));
+        let (found, expected) = (table(follower), table(&read_again(follower)));
         if found == expected {
             return followed;
         }
@@ -443,7 +443,7 @@ fn lost_messages_are_repaired_without_a_gap() {
 }
 
 /// Lets routes come and go while a follower stands still, so that the kernel has more messages than it keeps; compares
-/// with the state read anew.
+/// with the state read again.
 fn stand_still(routes: u32, rounds: usize, buffer: usize) {
     let ports = ports(&["va".into(), "vb".into()]).unwrap();
     let mut follower = Follower::with_receive_buffer(&ports, spec(), buffer).unwrap();

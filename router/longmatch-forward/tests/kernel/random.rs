@@ -46,7 +46,7 @@ impl Random {
     }
 }
 
-/// Kinds of commands of which the kernel reports all effects.
+/// Kinds of commands whose effects the kernel reports completely.
 const REPORTED: [&str; 9] = ["4", "4", "4", "6", "6", "6", "several", "special", "neighbour"];
 /// Other kinds.
 const SILENT: [&str; 5] = ["4", "6", "several", "object", "link"];

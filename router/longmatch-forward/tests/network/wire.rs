@@ -85,7 +85,7 @@ impl Wire {
         Some(frame)
     }
 
-    /// The first frame of which this is true, within two seconds.
+    /// The first frame for which this is true, within two seconds.
     pub fn find(&self, wanted: impl Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
         let end = Instant::now() + Duration::from_secs(2);
         while Instant::now() < end {

@@ -304,7 +304,7 @@ pub fn corpus() -> Vec<Vec<u8>> {
         with(|it| it.extend([0; 6])),
         with(|it| it.truncate(50)),
     ]);
-    // With options, whose checksum covers them.
+    // With options, which the checksum covers.
     let mut options = udp4([10, 5, 5, 5], 20);
     options[14] = 0x46;
     options[24..26].fill(0);

@@ -1,6 +1,6 @@
 //! Prefix data in JSON: the objects of arrays, one document or several in sequence (NDJSON).
 //!
-//! A row is an object with a prefix that is an element of an array, a document of its own, or, if nothing around it is a
+//! A row is an object with a prefix that is an element of an array, a document by itself, or, if nothing around it is a
 //! row, a member. Its columns are its other members with scalars or arrays of scalars, and the scalars of the objects
 //! around it that have other names. A prefix that is an element of an array is a row with the array's name; so is an
 //! address, if an array of that name has prefixes, if no other rows are found, or if the options name the array. A
@@ -15,12 +15,12 @@
 //! repeated if it finds arrays of addresses that are rows.
 
 mod names;
+mod pass;
 mod value;
-mod walk;
 
 use std::collections::HashSet;
 
-use super::shape::Shape;
+use super::layout::TextLayout;
 use super::store::Store;
 use super::text::Load;
 use crate::error::{FeedError, Problem};
@@ -28,8 +28,8 @@ use crate::options::Options;
 use crate::report::Report;
 use crate::text::BOM;
 use names::Names;
+use pass::JsonPass;
 use value::documents;
-use walk::Walk;
 
 /// The column of the array's name.
 const LIST: &str = "list";
@@ -72,29 +72,29 @@ pub(crate) fn load(
     }
     let names = Names { fixed: options.prefix.clone(), ..Names::default() };
     let taken: HashSet<_> = options.prefix.iter().cloned().collect();
-    let walk = |names, taken| {
-        let mut walk = Walk { names, taken, lenient: options.lenient, ..Walk::default() };
-        match documents(&mut walk, bytes) {
+    let pass = |names, taken| {
+        let mut pass = JsonPass { names, taken, lenient: options.lenient, ..JsonPass::default() };
+        match documents(&mut pass, bytes) {
             // The second pass repeats the error after the rows before it.
-            Err(_) if options.lenient => Ok(walk),
-            other => other.map(|()| walk),
+            Err(_) if options.lenient => Ok(pass),
+            other => other.map(|()| pass),
         }
     };
-    let mut first = walk(names.clone(), taken)?;
+    let mut first = pass(names.clone(), taken)?;
     let taken = &first.taken | &first.names.taken(first.rows == 0);
     if taken.len() > first.taken.len() {
-        first = walk(names, taken)?;
+        first = pass(names, taken)?;
     }
     if first.rows == 0 {
         let columns = first.names.others.into_iter().collect();
         return Err(whole(Problem::NoPrefixColumn { columns }));
     }
-    let shape = Shape::json(&first.names.columns);
-    let load = Load::new(&shape, options, store, report)?;
-    let mut second = first.again(load, &shape);
+    let layout = TextLayout::json(&first.names.columns);
+    let load = Load::new(&layout, options, store, report)?;
+    let mut second = first.again(load, &layout);
     let end = documents(&mut second, bytes);
     second.end();
-    let Walk { load, left_out, .. } = second;
+    let JsonPass { load, left_out, .. } = second;
     load.into_iter().for_each(|(load, _)| load.end());
     report.left_out.extend(left_out);
     end

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::super::key::{self, Found, Kind};
+use super::super::key::{self, CellKind, Found};
+use super::super::layout::resembles_key;
 use super::super::names::{Known, has_word, is_aside, known};
-use super::super::shape::resembles_key;
 use crate::error::Problem;
 
 /// The members of an object that are columns: their names and values.
@@ -72,7 +72,7 @@ const ENDS: &[&str] = &[
 ];
 /// Words in the names of members with the number of addresses.
 const COUNTS: &[&str] = &["count", "size", "addresses", "hosts", "ips"];
-/// Names of members with next hops, which are no rows.
+/// Names of members with next hops, which are not rows.
 const HOPS: &[&str] = &["nexthop", "nexthops", "next_hop", "next_hops", "hops"];
 
 /// The names of the members of rows, and those of the members with prefixes.
@@ -85,7 +85,7 @@ pub(super) struct Names {
     pub(super) keys: HashSet<String>,
     /// Arrays with addresses, by their names.
     pub(super) lists: BTreeMap<String, List>,
-    /// Members of objects that are no rows, for an error.
+    /// Members of objects that are not rows, for an error.
     pub(super) others: BTreeSet<String>,
 }
 
@@ -133,8 +133,8 @@ impl Key {
         let is_length = match known(name) {
             Some(Known::Length) => true,
             Some(Known::Last) => false,
-            _ => match Kind::of(value) {
-                Kind::Integer => Kind::of(one) == Kind::Address,
+            _ => match CellKind::of(value) {
+                CellKind::Integer => CellKind::of(one) == CellKind::Address,
                 _ => key::is_lone_mask(value),
             },
         };
@@ -144,7 +144,7 @@ impl Key {
     /// Whether the key has a length, or is in a member that is called a prefix.
     pub(super) fn is_certain(&self, object: &Object) -> bool {
         let (name, value) = &object[self.at];
-        matches!(Kind::of(value), Kind::Prefix | Kind::Range) || is_named(name)
+        matches!(CellKind::of(value), CellKind::Prefix | CellKind::Range) || is_named(name)
     }
 }
 
@@ -176,14 +176,14 @@ impl Names {
         }
     }
 
-    /// Adds a member of an object that is no row.
+    /// Adds a member of an object that is not a row.
     pub(super) fn add_other(&mut self, name: &str) {
         if self.others.len() < MAX_OTHERS && !self.others.contains(name) {
             self.others.insert(name.to_owned());
         }
     }
 
-    /// The key of an object. It depends on the names of other keys only if a value is no prefix, or if several members
+    /// The key of an object. It depends on the names of other keys only if a value is not a prefix, or if several members
     /// have prefixes.
     pub(super) fn key(&self, object: &Object, lists: &Lists) -> Option<Key> {
         let position = |name: &String| {
@@ -198,12 +198,12 @@ impl Names {
             |at: &usize| !has_list(lists, &object[*at].0) && self.is_key(&object[*at]);
         let best =
             (0..object.len()).filter(is_candidate).min_by_key(|at| self.rank(object, *at))?;
-        if Kind::of(&object[best].1) != Kind::Address {
+        if CellKind::of(&object[best].1) != CellKind::Address {
             return Some(Key::one(object, best));
         }
         let bound = |kind| {
             let is = |(name, value): &(String, String)| {
-                Kind::of(value) == Kind::Address && known(name) == Some(kind)
+                CellKind::of(value) == CellKind::Address && known(name) == Some(kind)
             };
             object.iter().position(is)
         };
@@ -213,9 +213,9 @@ impl Names {
         let is_length = |(at, (name, value)): (usize, &(String, String))| {
             let fits = || key::with_length((&object[best].1, ""), (value, ""), true).is_ok();
             at != best
-                && match (known(name), Kind::of(value)) {
-                    (Some(Known::Length), Kind::Address) => true,
-                    (Some(Known::Length | Known::Prefix), Kind::Integer) => fits(),
+                && match (known(name), CellKind::of(value)) {
+                    (Some(Known::Length), CellKind::Address) => true,
+                    (Some(Known::Length | Known::Prefix), CellKind::Integer) => fits(),
                     _ => false,
                 }
         };
@@ -228,11 +228,11 @@ impl Names {
 
     /// Whether a member may hold the prefix of a row. A wrong one is an error of the row.
     fn is_key(&self, (name, value): &(String, String)) -> bool {
-        match Kind::of(value) {
-            _ if Kind::of(name).is_key() => false,
-            Kind::Address => !(value.starts_with("255.") && key::is_lone_mask(value)),
+        match CellKind::of(value) {
+            _ if CellKind::of(name).is_key() => false,
+            CellKind::Address => !(value.starts_with("255.") && key::is_lone_mask(value)),
             kind if kind.is_key() || self.keys.contains(name) => true,
-            Kind::Integer => is_address_as_integer(value) && is_named(name),
+            CellKind::Integer => is_address_as_integer(value) && is_named(name),
             _ => is_wrong_key(value) && is_named(name),
         }
     }
@@ -250,7 +250,7 @@ impl Names {
             return Ok(());
         }
         let (name, value) = &object[key.at];
-        if Kind::of(value) == Kind::Integer {
+        if CellKind::of(value) == CellKind::Integer {
             return Err(Problem::IntegerAddress { column: name.clone(), text: value.clone() });
         }
         for (at, (other, cell)) in object.iter().enumerate() {
@@ -259,7 +259,7 @@ impl Names {
             }
             let columns = || format!("{name},{other}");
             if key.two.is_none()
-                && Kind::of(value) == Kind::Address
+                && CellKind::of(value) == CellKind::Address
                 && is_partner(value, (other, cell), at == key.at + 1)
             {
                 return Err(Problem::TwoMembers {
@@ -268,8 +268,8 @@ impl Names {
                 });
             }
             let is_other_family = cell.contains(':') != value.contains(':');
-            if Kind::of(value).is_key()
-                && Kind::of(cell).is_key()
+            if CellKind::of(value).is_key()
+                && CellKind::of(cell).is_key()
                 && (is_other_family || self.keys.contains(other))
                 && !is_aside(other)
             {
@@ -283,8 +283,8 @@ impl Names {
 /// Whether a member may be the length, the mask, the end or the size of a network with this address.
 fn is_partner(addr: &str, (name, value): (&str, &str), is_next: bool) -> bool {
     let is_aside = is_aside(name);
-    match Kind::of(value) {
-        Kind::Address => {
+    match CellKind::of(value) {
+        CellKind::Address => {
             let ends = [(addr, value), (value, addr)];
             let is_mask = key::is_lone_mask(value) && (!is_aside || value.starts_with("255."));
             let is_range = |first: &str, last: &str| {
@@ -299,7 +299,7 @@ fn is_partner(addr: &str, (name, value): (&str, &str), is_next: bool) -> bool {
                 || ends.iter().any(|(one, two)| key::is_wildcard(one, two))
                 || (!is_aside && ends.iter().any(|(one, two)| is_range(one, two)))
         }
-        Kind::Integer if !is_aside => {
+        CellKind::Integer if !is_aside => {
             let is_network = addr.ends_with(".0") || addr.ends_with("::") || value.starts_with('/');
             (is_network && key::with_length((addr, ""), (value, ""), false).is_ok())
                 || value.starts_with('/')
@@ -316,12 +316,12 @@ fn is_address_as_integer(text: &str) -> bool {
 
 /// Whether a text is an address, a prefix or a range, or several of them.
 pub(super) fn has_keys(text: &str) -> bool {
-    Kind::of(text).is_key()
+    CellKind::of(text).is_key()
         || (text.contains(['.', ':'])
             && text
                 .split([',', ';', ' ', '\n'])
                 .filter(|part| !part.is_empty())
-                .all(|part| Kind::of(part).is_key()))
+                .all(|part| CellKind::of(part).is_key()))
 }
 
 /// Whether a member has addresses, also as integers.

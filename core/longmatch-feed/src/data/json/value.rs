@@ -7,14 +7,14 @@ use std::rc::Rc;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use super::super::key::Kind;
+use super::super::key::CellKind;
 use super::names::{Array, has_keys, is_hop, is_named, is_wrong_key};
-use super::walk::{Pending, Walk};
+use super::pass::{JsonPass, Pending};
 use super::{NFT_CONCAT, ORIGIN, PREFIX, VALUE};
 use crate::error::{FeedError, Place, Problem};
 
 /// A value.
-pub(super) enum Value {
+pub(super) enum JsonValue {
     Scalar(String),
     /// An array without a prefix.
     Array(Array),
@@ -22,7 +22,7 @@ pub(super) enum Value {
     Element(String),
     /// An array of rows that are prefixes or addresses.
     List,
-    /// An object that is no row, and its members that may be rows.
+    /// An object that is not a row, and its members that may be rows.
     Members(Vec<Pending>),
     Other,
 }
@@ -37,147 +37,147 @@ pub(super) enum At {
 
 /// Visits a value, and the objects in it.
 pub(super) struct Seed<'w, 'a, 'n> {
-    pub(super) walk: &'w mut Walk<'a>,
+    pub(super) pass: &'w mut JsonPass<'a>,
     pub(super) at: At,
     /// The name of the member that this value is.
     pub(super) list: &'n str,
 }
 
 impl<'de> DeserializeSeed<'de> for Seed<'_, '_, '_> {
-    type Value = Value;
+    type Value = JsonValue;
 
-    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<JsonValue, D::Error> {
         value.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
-    type Value = Value;
+    type Value = JsonValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Scalar(String::new()))
+    fn visit_unit<E>(self) -> Result<JsonValue, E> {
+        Ok(JsonValue::Scalar(String::new()))
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Scalar(value.to_string()))
+    fn visit_bool<E>(self, value: bool) -> Result<JsonValue, E> {
+        Ok(JsonValue::Scalar(value.to_string()))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::Scalar(value.to_string()))
+    fn visit_u64<E>(self, value: u64) -> Result<JsonValue, E> {
+        Ok(JsonValue::Scalar(value.to_string()))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::Scalar(value.to_string()))
+    fn visit_i64<E>(self, value: i64) -> Result<JsonValue, E> {
+        Ok(JsonValue::Scalar(value.to_string()))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Value::Scalar(value.to_string()))
+    fn visit_f64<E>(self, value: f64) -> Result<JsonValue, E> {
+        Ok(JsonValue::Scalar(value.to_string()))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::Scalar(value.to_owned()))
+    fn visit_str<E>(self, value: &str) -> Result<JsonValue, E> {
+        Ok(JsonValue::Scalar(value.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
-        let Self { walk, at, list } = self;
-        let (is_nft, rows) = (Walk::is_nft(list), walk.rows);
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<JsonValue, A::Error> {
+        let Self { pass, at, list } = self;
+        let (is_nft, rows) = (JsonPass::is_nft(list), pass.rows);
         let may_be_row = (at == At::Element && !is_nft) || list == NFT_CONCAT;
         let (mut array, mut is_list, mut held) = (Array::default(), is_nft, Vec::new());
         while let Some(value) =
-            seq.next_element_seed(Seed { walk: &mut *walk, at: At::Element, list })?
+            seq.next_element_seed(Seed { pass: &mut *pass, at: At::Element, list })?
         {
             let (kind, one) = match value {
-                Value::Scalar(one) => (Kind::of(&one), one),
-                Value::Element(one) => (Kind::Prefix, one),
-                Value::Array(inner) => {
+                JsonValue::Scalar(one) => (CellKind::of(&one), one),
+                JsonValue::Element(one) => (CellKind::Prefix, one),
+                JsonValue::Array(inner) => {
                     array.append(inner);
                     continue;
                 }
-                Value::List | Value::Members(_) | Value::Other => {
+                JsonValue::List | JsonValue::Members(_) | JsonValue::Other => {
                     array.text = None;
                     continue;
                 }
             };
             array.push(&one);
             match kind {
-                Kind::Prefix | Kind::Range if may_be_row => held.push(one),
-                Kind::Prefix | Kind::Range => {
-                    walk.element(list, one)?;
+                CellKind::Prefix | CellKind::Range if may_be_row => held.push(one),
+                CellKind::Prefix | CellKind::Range => {
+                    pass.element(list, one)?;
                     is_list = true;
                 }
-                Kind::Address => array.hosts.push(one),
-                Kind::Empty => {}
+                CellKind::Address => array.hosts.push(one),
+                CellKind::Empty => {}
                 _ if is_wrong_key(&one) => array.hosts.push(one),
                 _ => array.others += 1,
             }
         }
         let others = array.hosts.len() as u64 + array.others;
         if may_be_row && others > 0 && !held.is_empty() {
-            walk.refuse_array(&array.text.unwrap_or_default())?;
-            return Ok(Value::List);
+            pass.refuse_array(&array.text.unwrap_or_default())?;
+            return Ok(JsonValue::List);
         }
         is_list |= !held.is_empty();
-        held.into_iter().try_for_each(|one| walk.element(list, one))?;
-        if !is_list && walk.rows > rows && array.hosts.is_empty() {
-            return Ok(Value::Other);
+        held.into_iter().try_for_each(|one| pass.element(list, one))?;
+        if !is_list && pass.rows > rows && array.hosts.is_empty() {
+            return Ok(JsonValue::Other);
         }
         if !is_list {
             array.is_row |= may_be_row && others > 1 && !array.hosts.is_empty();
-            return Ok(Value::Array(array));
+            return Ok(JsonValue::Array(array));
         }
-        walk.names.lists.entry(list.to_owned()).or_default().has_prefixes |= !walk.muted;
+        pass.names.lists.entry(list.to_owned()).or_default().has_prefixes |= !pass.muted;
         if array.is_row {
-            walk.refuse_array(&array.hosts.join(" "))?;
-            return Ok(Value::List);
+            pass.refuse_array(&array.hosts.join(" "))?;
+            return Ok(JsonValue::List);
         }
         if !is_nft {
-            walk.lose("array", list, array.others);
+            pass.lose("array", list, array.others);
         }
-        array.hosts.into_iter().try_for_each(|addr| walk.element(list, addr))?;
-        Ok(Value::List)
+        array.hosts.into_iter().try_for_each(|addr| pass.element(list, addr))?;
+        Ok(JsonValue::List)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let Self { walk, at, list } = self;
-        let (number, rows, muted, in_hops) = (walk.objects, walk.rows, walk.muted, walk.in_hops);
-        walk.objects += 1;
-        walk.open.push(number);
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonValue, A::Error> {
+        let Self { pass, at, list } = self;
+        let (number, rows, muted, in_hops) = (pass.objects, pass.rows, pass.muted, pass.in_hops);
+        pass.objects += 1;
+        pass.open.push(number);
         let mut members = Vec::new();
         let end = loop {
             let name = match map.next_key::<String>() {
                 Ok(Some(name)) => name,
                 end => break end.map(drop),
             };
-            walk.muted = muted || walk.replaced.contains(&(number, members.len()));
-            walk.in_hops = in_hops || (is_hop(&name) && walk.names.fixed.is_empty());
-            match map.next_value_seed(Seed { walk: &mut *walk, at: At::Member, list: &name }) {
+            pass.muted = muted || pass.replaced.contains(&(number, members.len()));
+            pass.in_hops = in_hops || (is_hop(&name) && pass.names.fixed.is_empty());
+            match map.next_value_seed(Seed { pass: &mut *pass, at: At::Member, list: &name }) {
                 Ok(value) => members.push((name, value)),
                 Err(error) => break Err(error),
             }
             // The prefix that names a member may be that of the rows in it.
-            if let Some((name, Value::Other)) = members.last()
+            if let Some((name, JsonValue::Other)) = members.last()
                 && is_key(name)
-                && *name != walk.last
+                && *name != pass.last
             {
-                walk.lose("names of members in", list, 1);
+                pass.lose("names of members in", list, 1);
             }
         };
-        (walk.muted, walk.in_hops) = (muted, in_hops);
-        walk.open.pop();
-        last_of_each_name(&mut members, |at| walk.replaced.extend([(number, at)]));
-        if end.is_err() && walk.load.is_none() && walk.rows > rows {
+        (pass.muted, pass.in_hops) = (muted, in_hops);
+        pass.open.pop();
+        last_of_each_name(&mut members, |at| pass.replaced.extend([(number, at)]));
+        if end.is_err() && pass.load.is_none() && pass.rows > rows {
             // A lenient load takes the rows before the damage, with the scalars before it.
-            walk.keep(number, scalars(&members));
+            pass.keep(number, scalars(&members));
         }
         end?;
         if let Some(element) = nft_element(&members) {
-            return Ok(Value::Element(element));
+            return Ok(JsonValue::Element(element));
         }
-        ObjectAt { number, at, list, rows }.take(walk, members)
+        ObjectAt { number, at, list, rows }.take(pass, members)
     }
 }
 
@@ -204,10 +204,10 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(members: Vec<(String, Value)>, has_rows: bool) -> Self {
-        let is_around = |(name, value): &(String, Value)| match value {
-            Value::Members(_) => true,
-            Value::Array(all) => !all.hosts.is_empty() || is_key(name),
+    fn of(members: Vec<(String, JsonValue)>, has_rows: bool) -> Self {
+        let is_around = |(name, value): &(String, JsonValue)| match value {
+            JsonValue::Members(_) => true,
+            JsonValue::Array(all) => !all.hosts.is_empty() || is_key(name),
             _ => is_key(name),
         };
         let mut parts = Self::default();
@@ -218,24 +218,24 @@ impl Parts {
             let is_key = is_key(&name);
             // The value of a member that its prefix names is a cell.
             let array = match &value {
-                Value::Array(all) if is_key && all.text.is_some() => Some(all.clone()),
+                JsonValue::Array(all) if is_key && all.text.is_some() => Some(all.clone()),
                 _ => None,
             };
             let text = match value {
-                Value::Scalar(text) | Value::Element(text) => Some(text),
-                Value::Array(all) if array.is_some() || all.hosts.is_empty() => {
+                JsonValue::Scalar(text) | JsonValue::Element(text) => Some(text),
+                JsonValue::Array(all) if array.is_some() || all.hosts.is_empty() => {
                     all.text.or_else(|| is_key.then(String::new))
                 }
-                Value::Array(all) => {
+                JsonValue::Array(all) => {
                     let text = all.text.clone().or_else(|| is_key.then(String::new));
                     parts.lists.push((name.clone(), all));
                     text
                 }
-                Value::Members(all) => {
+                JsonValue::Members(all) => {
                     parts.inner.extend(all);
                     None
                 }
-                Value::List | Value::Other => None,
+                JsonValue::List | JsonValue::Other => None,
             };
             let Some(text) = text else { continue };
             if is_key {
@@ -252,13 +252,13 @@ impl ObjectAt<'_> {
     /// Takes the object as a row, or as a member that may be one, or what is in it.
     fn take<E: Error>(
         self,
-        walk: &mut Walk<'_>,
-        members: Vec<(String, Value)>,
-    ) -> Result<Value, E> {
+        pass: &mut JsonPass<'_>,
+        members: Vec<(String, JsonValue)>,
+    ) -> Result<JsonValue, E> {
         let Self { number, at, list, rows } = self;
-        let has_lists = has_rows(&members, &walk.taken);
-        let has_rows = walk.rows > rows || has_lists;
-        let has_elements = members.iter().any(|(_, value)| matches!(value, Value::Element(_)));
+        let has_lists = has_rows(&members, &pass.taken);
+        let has_rows = pass.rows > rows || has_lists;
+        let has_elements = members.iter().any(|(_, value)| matches!(value, JsonValue::Element(_)));
         let mut parts = Parts::of(members, has_rows);
         let has_prefix_name = at == At::Member && is_key(list);
         if has_prefix_name {
@@ -266,60 +266,60 @@ impl ObjectAt<'_> {
             parts.cells.insert(0, (PREFIX.to_owned(), list.to_owned()));
         }
         let object = (&*parts.cells, &*parts.lists);
-        if (at != At::Member || Walk::is_nft(list)) && walk.row(object, &[], has_rows)? {
-            if has_rows && walk.load.is_none() {
-                walk.keep_of_row(number, parts.around, object);
+        if (at != At::Member || JsonPass::is_nft(list)) && pass.row(object, &[], has_rows)? {
+            if has_rows && pass.load.is_none() {
+                pass.keep_of_row(number, parts.around, object);
             }
-            walk.lose_pending(&parts.inner);
-            return Ok(Value::Other);
+            pass.lose_pending(&parts.inner);
+            return Ok(JsonValue::Other);
         }
-        let may_be_row = at == At::Member && !has_rows && !has_elements && !walk.in_hops;
-        if may_be_row && walk.may_be_row(object, has_prefix_name) {
-            walk.lose_pending(&parts.inner);
+        let may_be_row = at == At::Member && !has_rows && !has_elements && !pass.in_hops;
+        if may_be_row && pass.may_be_row(object, has_prefix_name) {
+            pass.lose_pending(&parts.inner);
             let Parts { cells: object, lists, .. } = parts;
-            return Ok(Value::Members(vec![Pending { object, lists, around: Vec::new() }]));
+            return Ok(JsonValue::Members(vec![Pending { object, lists, around: Vec::new() }]));
         }
-        self.take_inside(walk, parts, [has_rows, has_lists])
+        self.take_inside(pass, parts, [has_rows, has_lists])
     }
 
-    /// Takes the members of an object that is no row.
+    /// Takes the members of an object that is not a row.
     fn take_inside<E: Error>(
         self,
-        walk: &mut Walk<'_>,
+        pass: &mut JsonPass<'_>,
         parts: Parts,
         [has_rows, has_lists]: [bool; 2],
-    ) -> Result<Value, E> {
+    ) -> Result<JsonValue, E> {
         let Self { number, at, rows, .. } = self;
         let Parts { mut cells, lists, mut inner, named, around } = parts;
         cells.retain(|(name, _)| !is_key(name) && !lists.iter().any(|(list, _)| list == name));
         // Two members with prefixes and no name are, as a rule, the ends of one thing.
-        let is_unclear = at == At::Element && inner.len() > 1 && walk.names.fixed.is_empty();
+        let is_unclear = at == At::Element && inner.len() > 1 && pass.names.fixed.is_empty();
         inner.extend(named);
         if has_rows || is_unclear {
-            walk.lose_pending(&std::mem::take(&mut inner));
+            pass.lose_pending(&std::mem::take(&mut inner));
         }
-        walk.open.push(number);
-        lists.into_iter().try_for_each(|(name, all)| walk.addresses(&name, all))?;
+        pass.open.push(number);
+        lists.into_iter().try_for_each(|(name, all)| pass.addresses(&name, all))?;
         if at == At::Member && !inner.is_empty() {
-            walk.open.pop();
+            pass.open.pop();
             let around: Rc<[(String, String)]> = around.into();
             inner.iter_mut().for_each(|one| one.around.push(around.clone()));
-            return Ok(Value::Members(inner));
+            return Ok(JsonValue::Members(inner));
         }
-        walk.members(inner)?;
-        walk.open.pop();
+        pass.members(inner)?;
+        pass.open.pop();
         // An object that is the whole file and has its rows in other objects describes the file.
         let has_addresses = || around.iter().any(|(_, value)| has_keys(value));
         let is_file = number == 0 && at == At::Document && !has_lists && !has_addresses();
-        if walk.rows == rows {
-            walk.lose_members(&cells, &[]);
-            cells.iter().for_each(|(name, _)| walk.names.add_other(name));
-        } else if walk.load.is_none() && is_file {
-            walk.file = Some((number, around));
-        } else if walk.load.is_none() {
-            walk.keep(number, around);
+        if pass.rows == rows {
+            pass.lose_members(&cells, &[]);
+            cells.iter().for_each(|(name, _)| pass.names.add_other(name));
+        } else if pass.load.is_none() && is_file {
+            pass.file = Some((number, around));
+        } else if pass.load.is_none() {
+            pass.keep(number, around);
         }
-        Ok(Value::Other)
+        Ok(JsonValue::Other)
     }
 }
 
@@ -335,37 +335,37 @@ impl Pending {
 
 /// Whether the name of a member is a prefix, an address or a range.
 fn is_key(name: &str) -> bool {
-    Kind::of(name).is_key()
+    CellKind::of(name).is_key()
 }
 
 /// The members that are scalars, other than those whose names are prefixes.
-fn scalars(members: &[(String, Value)]) -> Vec<(String, String)> {
-    let scalar = |(name, value): &(String, Value)| match value {
-        Value::Scalar(text) if !is_key(name) => Some((name.clone(), text.clone())),
+fn scalars(members: &[(String, JsonValue)]) -> Vec<(String, String)> {
+    let scalar = |(name, value): &(String, JsonValue)| match value {
+        JsonValue::Scalar(text) if !is_key(name) => Some((name.clone(), text.clone())),
         _ => None,
     };
     members.iter().filter_map(scalar).collect()
 }
 
 /// Whether a member is an array of prefixes or addresses that are rows.
-fn has_rows(members: &[(String, Value)], taken: &HashSet<String>) -> bool {
+fn has_rows(members: &[(String, JsonValue)], taken: &HashSet<String>) -> bool {
     members.iter().any(|(name, value)| match value {
-        Value::List => true,
-        Value::Array(all) => !all.hosts.is_empty() && taken.contains(name),
+        JsonValue::List => true,
+        JsonValue::Array(all) => !all.hosts.is_empty() && taken.contains(name),
         _ => false,
     })
 }
 
 /// A prefix or a range of `nft -j`: `{"prefix": {"addr": ADDR, "len": N}}` or `{"range": [ADDR, ADDR]}`.
-fn nft_element(members: &[(String, Value)]) -> Option<String> {
+fn nft_element(members: &[(String, JsonValue)]) -> Option<String> {
     match members {
-        [(addr, Value::Scalar(bits)), (len, Value::Scalar(length))]
+        [(addr, JsonValue::Scalar(bits)), (len, JsonValue::Scalar(length))]
             if addr == "addr" && len == "len" && bits.parse::<IpAddr>().is_ok() =>
         {
             Some(format!("{bits}/{length}"))
         }
-        [(prefix, Value::Element(text))] if prefix == "prefix" => Some(text.clone()),
-        [(range, Value::Array(ends))] if range == "range" => match &ends.hosts[..] {
+        [(prefix, JsonValue::Element(text))] if prefix == "prefix" => Some(text.clone()),
+        [(range, JsonValue::Array(ends))] if range == "range" => match &ends.hosts[..] {
             [first, last] if ends.others == 0 => Some(format!("{first}-{last}")),
             _ => None,
         },
@@ -374,7 +374,7 @@ fn nft_element(members: &[(String, Value)]) -> Option<String> {
 }
 
 /// Removes the members whose name a later one has too, and passes on their positions.
-fn last_of_each_name(members: &mut Vec<(String, Value)>, mut replaced: impl FnMut(usize)) {
+fn last_of_each_name(members: &mut Vec<(String, JsonValue)>, mut replaced: impl FnMut(usize)) {
     let mut seen = HashSet::with_capacity(members.len());
     let repeated: HashSet<usize> =
         (0..members.len()).rev().filter(|at| !seen.insert(&*members[*at].0)).collect();
@@ -398,14 +398,14 @@ fn add_origin(object: &mut Vec<(String, String)>) {
 }
 
 /// Walks all documents. The place of an error is its line.
-pub(super) fn documents(walk: &mut Walk<'_>, bytes: &[u8]) -> Result<(), FeedError> {
+pub(super) fn documents(pass: &mut JsonPass<'_>, bytes: &[u8]) -> Result<(), FeedError> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     while reader.end().is_err() {
-        walk.keep_file();
-        let seed = Seed { walk: &mut *walk, at: At::Document, list: "" };
+        pass.keep_file();
+        let seed = Seed { pass: &mut *pass, at: At::Document, list: "" };
         let read = seed.deserialize(&mut reader).and_then(|value| match value {
-            Value::Array(all) => walk.addresses("", all),
-            Value::Scalar(one) if Kind::of(&one).is_key() => walk.element("", one),
+            JsonValue::Array(all) => pass.addresses("", all),
+            JsonValue::Scalar(one) if CellKind::of(&one).is_key() => pass.element("", one),
             _ => Ok(()),
         });
         if let Err(error) = read {
@@ -414,7 +414,7 @@ pub(super) fn documents(walk: &mut Walk<'_>, bytes: &[u8]) -> Result<(), FeedErr
                 0 => Place::Whole,
                 line => Place::Line(line),
             };
-            let failure = walk.failure.take();
+            let failure = pass.failure.take();
             let error = failure.unwrap_or_else(|| Problem::Json { text: error.to_string() });
             return Err(FeedError::at(place, error));
         }

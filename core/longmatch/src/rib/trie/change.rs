@@ -5,7 +5,7 @@
 //! the next depth.
 
 use super::Trie;
-use super::layout::{Bitmaps, Child, HEADER, Place, STRIDE, position};
+use super::layout::{Bitmaps, Child, HEADER, NodeIndex, STRIDE, position};
 use super::lookup::{End, Slot, Visit};
 use super::store::Record;
 use crate::net::{Bits, Family, NextHopId, Prefix};
@@ -85,22 +85,28 @@ impl<F: Family> Trie<F> {
 
     fn add_route(
         &mut self,
-        node: Place,
+        node: NodeIndex,
         mut maps: Bitmaps,
         position: usize,
         next_hop: NextHopId,
-    ) -> Place {
+    ) -> NodeIndex {
         maps.flip_route(position);
         self.blocks.insert(node, maps, maps.route_rank(position), next_hop.get())
     }
 
-    fn add_child(&mut self, node: Place, mut maps: Bitmaps, c: usize, child: Child) -> Place {
+    fn add_child(
+        &mut self,
+        node: NodeIndex,
+        mut maps: Bitmaps,
+        c: usize,
+        child: Child,
+    ) -> NodeIndex {
         maps.children ^= 1 << c;
         self.blocks.insert(node, maps, maps.child_rank(c), child.encode())
     }
 
     /// Stores the place of a node that may have moved.
-    fn moved(&mut self, slot: Slot, node: Place) {
+    fn moved(&mut self, slot: Slot, node: NodeIndex) {
         if let Some(record) = slot.chain {
             self.records.get_mut(record).set_node(node);
         } else {
@@ -156,7 +162,7 @@ impl<F: Family> Trie<F> {
     }
 
     /// Adds a route to a node that has no child for its chunk and capacity in its block.
-    fn add(&mut self, node: Place, depth: u8, prefix: Prefix<F>, next_hop: NextHopId) {
+    fn add(&mut self, node: NodeIndex, depth: u8, prefix: Prefix<F>, next_hop: NextHopId) {
         let maps = self.blocks.bitmaps(node);
         if prefix.len() <= depth + STRIDE {
             let at = position(prefix.bits(), depth, prefix.len() - depth);
@@ -168,7 +174,7 @@ impl<F: Family> Trie<F> {
     }
 
     /// The child that leads to a node of `prefix` from a cell whose direct nodes have this depth.
-    fn hang(&mut self, depth: u8, prefix: Prefix<F>, node: Place) -> Child {
+    fn hang(&mut self, depth: u8, prefix: Prefix<F>, node: NodeIndex) -> Child {
         if prefix.len() == depth {
             Child::Node(node)
         } else {
@@ -176,7 +182,7 @@ impl<F: Family> Trie<F> {
         }
     }
 
-    /// Removes entry `rank` of a visited node, whose bitmaps become those of the visit.
+    /// Removes entry `rank` of a visited node; its bitmaps become those of the visit.
     fn remove_entry(&mut self, visit: Visit, prefix: Prefix<F>, rank: usize) {
         let Visit { slot, node, depth, maps, .. } = visit;
         if maps.entries() > 1 || slot.cell.is_none() {

@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::Trie;
-use super::layout::{Child, HEADER, Place, STRIDE, first_chunk, fixed_bits, units_for};
+use super::layout::{Child, HEADER, NodeIndex, STRIDE, first_chunk, fixed_bits, units_for};
 use crate::net::{Bits, Family, Prefix};
 
 impl<F: Family> Trie<F> {
@@ -33,7 +33,7 @@ impl<F: Family> Trie<F> {
         visit.routes
     }
 
-    fn check_node(&self, visit: &mut Census, node: Place, prefix: Prefix<F>) {
+    fn check_node(&self, visit: &mut Census, node: NodeIndex, prefix: Prefix<F>) {
         let depth = prefix.len();
         assert!(depth.is_multiple_of(STRIDE) && depth < F::WIDTH, "a node of depth {depth}");
         let maps = self.blocks.bitmaps(node);
@@ -76,7 +76,7 @@ impl<F: Family> Trie<F> {
     }
 
     /// The chunks at which an entry of a node begins, from one position after the other.
-    fn starts_by_position(&self, node: Place) -> u64 {
+    fn starts_by_position(&self, node: NodeIndex) -> u64 {
         let maps = self.blocks.bitmaps(node);
         let routes = (2..128).filter(|position| maps.has_route(*position)).map(first_chunk);
         routes.fold(maps.children, |starts, c| starts | 1 << c)
@@ -89,7 +89,7 @@ impl<F: Family> Trie<F> {
         shape
     }
 
-    fn shape_of(&self, node: Place, shape: &mut Vec<Vec<u32>>) {
+    fn shape_of(&self, node: NodeIndex, shape: &mut Vec<Vec<u32>>) {
         let maps = self.blocks.bitmaps(node);
         let mut cells = self.blocks.block(node, maps.entries()).to_vec();
         let places = cells.split_off(HEADER);

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Trie;
-use super::layout::{Bitmaps, Child, Place, STARTS, STRIDE, fixed_bits, position};
+use super::layout::{Bitmaps, Child, NodeIndex, STARTS, STRIDE, fixed_bits, position};
 use super::position::{At, Position};
 use crate::net::{Bits, Family, Prefix, Route};
 
@@ -19,11 +19,11 @@ pub(in crate::rib) struct Cursor<'r, F: Family> {
     parents: Vec<Frame<F>>,
 }
 
-/// A node of which routes and children are still to be visited.
+/// A node with routes and children still to be visited.
 #[derive(Clone, Copy)]
 struct Frame<F: Family> {
     bits: F::Bits,
-    node: Place,
+    node: NodeIndex,
     depth: u8,
     pending: Pending,
 }
@@ -104,7 +104,7 @@ impl Pending {
 }
 
 impl<F: Family> Frame<F> {
-    fn new(bits: F::Bits, node: Place, depth: u8, maps: Bitmaps) -> Self {
+    fn new(bits: F::Bits, node: NodeIndex, depth: u8, maps: Bitmaps) -> Self {
         Self { bits, node, depth, pending: Pending::new(maps) }
     }
 

@@ -3,7 +3,7 @@
 //! A prefix that fixes `k` bits of a node's chunk has the *position* `2^k + v`, where `v` is the
 //! value of these bits, as in a binary heap: the halves of position `p` have the positions `2p` and
 //! `2p + 1`. Positions 2 to 63 are bits of `short`; 64 to 127 are bits 0 to 63 of `long`. Position
-//! 1 is the node's own prefix, whose route belongs to the node above.
+//! 1 is the node's own prefix: its route belongs to the node above.
 
 use crate::net::Bits;
 
@@ -22,11 +22,11 @@ pub(super) const fn units_for(entries: usize) -> usize {
     (HEADER + entries).div_ceil(UNIT)
 }
 
-/// The place of a node: the number of its first unit.
+/// The index of a node: the number of its first unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Place(pub u32);
+pub(super) struct NodeIndex(pub u32);
 
-impl Place {
+impl NodeIndex {
     /// The index of the node's first cell.
     #[inline(always)]
     pub fn cell(self) -> usize {
@@ -38,7 +38,7 @@ impl Place {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Child {
     /// A node at the next depth.
-    Node(Place),
+    Node(NodeIndex),
     /// The record of the subtree's only route.
     Leaf(u32),
     /// The record of the node that all routes of the subtree are in.
@@ -63,7 +63,7 @@ impl Child {
     #[inline(always)]
     pub fn decode(cell: u32) -> Self {
         if cell < LEAF {
-            Self::Node(Place(cell))
+            Self::Node(NodeIndex(cell))
         } else if cell < CHAIN {
             Self::Leaf(cell & !LEAF)
         } else {

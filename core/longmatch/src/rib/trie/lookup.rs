@@ -3,7 +3,7 @@
 use core::iter::FusedIterator;
 
 use super::Trie;
-use super::layout::{Bitmaps, Child, HEADER, PATH, Place, STRIDE, fixed_bits, position};
+use super::layout::{Bitmaps, Child, HEADER, NodeIndex, PATH, STRIDE, fixed_bits, position};
 use crate::net::{Bits, Family, NextHopId, Prefix, Route};
 
 /// The cell of a parent from which a node hangs.
@@ -21,7 +21,7 @@ pub(super) struct Slot {
 #[derive(Clone, Copy)]
 pub(super) struct Visit {
     pub slot: Slot,
-    pub node: Place,
+    pub node: NodeIndex,
     pub depth: u8,
     pub maps: Bitmaps,
     pub end: End,
@@ -46,7 +46,7 @@ enum Match {
     None,
     /// A route of a node.
     Route {
-        node: Place,
+        node: NodeIndex,
         depth: u8,
         position: usize,
     },
@@ -238,14 +238,14 @@ const LANES: usize = 16;
 /// The state of one lookup.
 #[derive(Clone, Copy)]
 struct Lane {
-    node: Place,
+    node: NodeIndex,
     depth: u8,
     found: Match,
 }
 
 impl Lane {
     #[inline(always)]
-    fn new(root: Place) -> Self {
+    fn new(root: NodeIndex) -> Self {
         Self { node: root, depth: 0, found: Match::None }
     }
 }
@@ -271,7 +271,7 @@ pub struct Cover<'r, F: Family> {
     next: Option<Child>,
     /// The depth of `next` if it is a node.
     next_depth: u8,
-    node: Place,
+    node: NodeIndex,
     depth: u8,
     maps: Bitmaps,
     /// The routes of the node still to return.
@@ -297,7 +297,7 @@ impl<'r, F: Family> Cover<'r, F> {
     }
 
     /// Enters a node on the way to the prefix.
-    fn enter(&mut self, node: Place, depth: u8) {
+    fn enter(&mut self, node: NodeIndex, depth: u8) {
         let maps = self.trie.blocks.bitmaps(node);
         let (bits, len) = (self.prefix.bits(), self.prefix.len());
         let c = bits.extract(depth, STRIDE);

@@ -1,12 +1,12 @@
 //! The storage of a RIB: a tree bitmap of stride 6 in one array, with path compression.
 //!
-//! A node at depth `d` (0, 6, 12, ...) stands for a prefix of `d` bits and holds the routes of the
+//! A node at depth `d` (0, 6, 12, ...) represents a prefix of `d` bits and holds the routes of the
 //! lengths `d + 1` to `d + 6` in that prefix; longer routes are in its children, one per value of
-//! its six bits. The default route, which is in no node, has a field of its own. A child is
+//! its six bits. The default route, which is in no node, has its own field. A child is
 //!
 //! - a *node* of the next depth,
 //! - a *leaf*: the only route of its subtree, of any length, or
-//! - a *chain*: a node further down, whose prefix all routes of the subtree share.
+//! - a *chain*: a node further down; all routes of the subtree share its prefix.
 //!
 //! So every node except the root has two routes or children, and memory is O(routes) for any
 //! table, however long the common prefixes are. A table has one representation: it does not depend
@@ -36,7 +36,7 @@ pub(super) use position::Position;
 pub use strides::{Block, Slots};
 
 use crate::net::{Family, NextHopId, Prefix, Route};
-use layout::{Bitmaps, Child, HEADER, Place, units_for};
+use layout::{Bitmaps, Child, HEADER, NodeIndex, units_for};
 use store::{Blocks, Records};
 
 /// The greatest number of routes: each may need a record, and records are numbered in 30 bits.
@@ -47,7 +47,7 @@ pub(crate) const MAX_ROUTES: usize = 1 << 29;
 pub(super) struct Trie<F: Family> {
     /// The next hop of `/0`.
     default: Option<NextHopId>,
-    root: Place,
+    root: NodeIndex,
     blocks: Blocks,
     records: Records<F>,
 }
@@ -77,13 +77,13 @@ impl<F: Family> Trie<F> {
     pub fn compacted(&self) -> Self {
         let blocks = Blocks::with_units(self.blocks.used_units());
         let records = Records::with_capacity(self.records.used());
-        let mut copy = Self { default: self.default, root: Place::default(), blocks, records };
+        let mut copy = Self { default: self.default, root: NodeIndex::default(), blocks, records };
         copy.root = copy.copy_node(self, self.root);
         copy
     }
 
     /// Copies a node of another trie with its subtree. The recursion is 22 levels deep at most.
-    fn copy_node(&mut self, from: &Self, node: Place) -> Place {
+    fn copy_node(&mut self, from: &Self, node: NodeIndex) -> NodeIndex {
         let maps = from.blocks.bitmaps(node);
         let copy = self.blocks.allocate(units_for(maps.entries()));
         let cells = from.blocks.block(node, maps.entries());
@@ -107,13 +107,13 @@ impl<F: Family> Trie<F> {
 
     /// The place of the child for the chunk `c` of a node.
     #[inline(always)]
-    fn child(&self, node: Place, maps: &Bitmaps, c: usize) -> Child {
+    fn child(&self, node: NodeIndex, maps: &Bitmaps, c: usize) -> Child {
         Child::decode(self.blocks.cells()[node.cell() + HEADER + maps.child_rank(c)])
     }
 
     /// The next hop of the route at a position that the bitmaps have.
     #[inline(always)]
-    fn next_hop(&self, node: Place, maps: &Bitmaps, position: usize) -> Option<NextHopId> {
+    fn next_hop(&self, node: NodeIndex, maps: &Bitmaps, position: usize) -> Option<NextHopId> {
         NextHopId::new(self.blocks.cells()[node.cell() + HEADER + maps.route_rank(position)])
     }
 

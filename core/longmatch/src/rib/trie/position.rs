@@ -1,7 +1,7 @@
 //! A trie as a binary one: prefixes in which there are routes, and their halves.
 
 use super::Trie;
-use super::layout::{Bitmaps, Child, Place, STRIDE, position};
+use super::layout::{Bitmaps, Child, NodeIndex, STRIDE, position};
 use crate::net::{Bits, Family, NextHopId, Prefix, Route};
 
 /// A prefix in which there is a route.
@@ -17,7 +17,7 @@ pub(in crate::rib) struct Position<F: Family> {
 #[derive(Clone, Copy)]
 pub(super) enum At {
     /// A position in a node of this depth.
-    Node { node: Place, depth: u8, index: u8 },
+    Node { node: NodeIndex, depth: u8, index: u8 },
     /// The only route of a subtree.
     Route(NextHopId),
 }
@@ -162,7 +162,7 @@ impl<F: Family> Trie<F> {
     fn longest_above(
         &self,
         prefix: Prefix<F>,
-        node: Place,
+        node: NodeIndex,
         depth: u8,
         maps: &Bitmaps,
     ) -> Option<Route<F>> {

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use super::layout::{Bitmaps, HEADER, MAX_ENTRIES, MAX_PLACES, Place, UNIT, units_for};
+use super::layout::{Bitmaps, HEADER, MAX_ENTRIES, MAX_PLACES, NodeIndex, UNIT, units_for};
 use crate::net::{Bits, Family, NextHopId, Prefix};
 use crate::simd::prefetch;
 
@@ -66,23 +66,23 @@ impl Blocks {
     }
 
     #[inline(always)]
-    pub fn bitmaps(&self, node: Place) -> Bitmaps {
+    pub fn bitmaps(&self, node: NodeIndex) -> Bitmaps {
         let header = self.cells()[node.cell()..].first_chunk();
         Bitmaps::load(header.expect("a node has a header"))
     }
 
     /// The cells of a node with this many entries.
-    pub fn block(&self, node: Place, entries: usize) -> &[u32] {
+    pub fn block(&self, node: NodeIndex, entries: usize) -> &[u32] {
         &self.cells()[node.cell()..][..HEADER + entries]
     }
 
-    /// A block of this many units, whose cells may have any value.
-    pub fn allocate(&mut self, units: usize) -> Place {
+    /// A block of this many units; its cells may have any value.
+    pub fn allocate(&mut self, units: usize) -> NodeIndex {
         let first = self.free[units];
         if first != END {
-            self.free[units] = self.cells()[Place(first).cell()];
+            self.free[units] = self.cells()[NodeIndex(first).cell()];
             self.free_units -= units;
-            return Place(first);
+            return NodeIndex(first);
         }
         let place = self.units.len();
         // An array that doubles would often be half empty; a quarter keeps copying rare enough.
@@ -90,7 +90,7 @@ impl Blocks {
             self.units.reserve_exact(units.max(place / 4));
         }
         self.units.resize(place + units, [0; UNIT]);
-        Place(place as u32)
+        NodeIndex(place as u32)
     }
 
     /// The first units and the sizes of the free blocks, for `check`.
@@ -101,7 +101,7 @@ impl Blocks {
             while at != END {
                 list.push((at as usize, units));
                 assert!(list.len() <= self.units.len(), "a list of free blocks is a ring");
-                at = self.cells()[Place(at).cell()];
+                at = self.cells()[NodeIndex(at).cell()];
             }
         }
         assert_eq!(list.iter().map(|(_, units)| units).sum::<usize>(), self.free_units);
@@ -113,36 +113,36 @@ impl Blocks {
         self.units.len()
     }
 
-    fn free(&mut self, place: Place, units: usize) {
+    fn free(&mut self, place: NodeIndex, units: usize) {
         let next = self.free[units];
         self.cells_mut()[place.cell()] = next;
         self.free[units] = place.0;
         self.free_units += units;
     }
 
-    pub fn free_node(&mut self, node: Place, entries: usize) {
+    pub fn free_node(&mut self, node: NodeIndex, entries: usize) {
         self.free(node, units_for(entries));
     }
 
     /// Prefetches the header of a node and the first of its entries.
     #[inline(always)]
-    pub fn prefetch(&self, node: Place) {
+    pub fn prefetch(&self, node: NodeIndex) {
         prefetch(&self.units, node.0 as usize);
         prefetch(&self.units, node.0 as usize + UNITS_OF_LINE);
     }
 
     /// A node without entries; its block has capacity for two.
-    pub fn empty_node(&mut self) -> Place {
+    pub fn empty_node(&mut self) -> NodeIndex {
         let node = self.allocate(units_for(0));
         let end = node.cell() + HEADER;
         Bitmaps::default().store(&mut self.cells_mut()[node.cell()..end]);
         node
     }
 
-    /// Inserts an entry before entry `rank` of a node, whose bitmaps become `maps`.
+    /// Inserts an entry before entry `rank` of a node; its bitmaps become `maps`.
     ///
     /// Returns the node's place, which changes when its block is full.
-    pub fn insert(&mut self, node: Place, maps: Bitmaps, rank: usize, entry: u32) -> Place {
+    pub fn insert(&mut self, node: NodeIndex, maps: Bitmaps, rank: usize, entry: u32) -> NodeIndex {
         let entries = maps.entries();
         let place = self.place_for(node, entries - 1, entries);
         let (from, to) = (node.cell() + HEADER, place.cell() + HEADER);
@@ -154,8 +154,8 @@ impl Blocks {
         place
     }
 
-    /// Removes entry `rank` of a node, whose bitmaps become `maps`; returns the node's place.
-    pub fn remove(&mut self, node: Place, maps: Bitmaps, rank: usize) -> Place {
+    /// Removes entry `rank` of a node; its bitmaps become `maps`. Returns the node's place.
+    pub fn remove(&mut self, node: NodeIndex, maps: Bitmaps, rank: usize) -> NodeIndex {
         let entries = maps.entries();
         let place = self.place_for(node, entries + 1, entries);
         let (from, to) = (node.cell() + HEADER, place.cell() + HEADER);
@@ -166,12 +166,12 @@ impl Blocks {
     }
 
     /// A block for the new number of entries: the node's own if the size is the same.
-    fn place_for(&mut self, node: Place, old: usize, new: usize) -> Place {
+    fn place_for(&mut self, node: NodeIndex, old: usize, new: usize) -> NodeIndex {
         if units_for(old) == units_for(new) { node } else { self.allocate(units_for(new)) }
     }
 
     /// Copies the first `rank` entries of a node that has moved, and frees its old block.
-    fn finish_move(&mut self, node: Place, place: Place, old: usize, rank: usize) {
+    fn finish_move(&mut self, node: NodeIndex, place: NodeIndex, old: usize, rank: usize) {
         if place != node {
             let (from, to) = (node.cell() + HEADER, place.cell() + HEADER);
             self.cells_mut().copy_within(from..from + rank, to);
@@ -197,7 +197,7 @@ impl<F: Family> Record<F> {
         Self { bits: prefix.bits().to_network(), value: next_hop.get(), len: prefix.len() }
     }
 
-    pub fn chain(prefix: Prefix<F>, node: Place) -> Self {
+    pub fn chain(prefix: Prefix<F>, node: NodeIndex) -> Self {
         Self { bits: prefix.bits().to_network(), value: node.0, len: prefix.len() }
     }
 
@@ -218,15 +218,15 @@ impl<F: Family> Record<F> {
     }
 
     #[inline(always)]
-    pub fn node(&self) -> Place {
-        Place(self.value)
+    pub fn node(&self) -> NodeIndex {
+        NodeIndex(self.value)
     }
 
     pub fn set_next_hop(&mut self, next_hop: NextHopId) {
         self.value = next_hop.get();
     }
 
-    pub fn set_node(&mut self, node: Place) {
+    pub fn set_node(&mut self, node: NodeIndex) {
         self.value = node.0;
     }
 }

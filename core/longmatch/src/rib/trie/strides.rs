@@ -1,13 +1,13 @@
 //! View 2 of a RIB: a block of addresses as `2^width` leaf-pushed slots.
 //!
 //! Leaf pushing gives each slot the next hop of the longest match among the routes that cover the
-//! whole slot, and tells whether longer routes lie inside. A multiway trie applies this view again
+//! whole slot, and states whether longer routes lie inside. A multiway trie applies this view again
 //! to each slot with longer routes. Equal neighbours form one run, so the cost depends on the
 //! routes in the block, not on its slots.
 
 use super::Trie;
 use super::cursor::{Entry, Pending};
-use super::layout::{Child, Place, STRIDE, fixed_bits};
+use super::layout::{Child, NodeIndex, STRIDE, fixed_bits};
 use super::position::{At, Position};
 use crate::net::{Bits, Family, NextHopId, Prefix};
 
@@ -200,7 +200,7 @@ impl<'r, F: Family, V: FnMut(Slots<'r, F>)> Sweep<'r, F, V> {
     /// Visits the slots of the entries of a node at and below a position.
     ///
     /// `bits` begin with the node's prefix.
-    fn node(&mut self, bits: F::Bits, node: Place, depth: u8, index: u8) {
+    fn node(&mut self, bits: F::Bits, node: NodeIndex, depth: u8, index: u8) {
         let maps = self.trie.blocks.bitmaps(node);
         let mut pending = Pending::new(maps.within(index.into()));
         let (block, width, beyond) = (self.depth, self.end - self.depth, self.end - depth);

@@ -77,7 +77,7 @@ unsafe impl Lanes for Avx2 {
 
     #[inline(always)]
     fn mul_high(self, a: __m256i, b: __m256i) -> __m256i {
-        // Not a shift: a shuffle of equal lanes is no instruction.
+        // Not a shift: a shuffle of equal lanes takes no instruction.
         let odd = |v| proven!(_mm256_shuffle_epi32::<0b11_11_01_01>(v));
         let even_high = odd(proven!(_mm256_mul_epu32(a, b)));
         let odd_high = proven!(_mm256_mul_epu32(odd(a), odd(b)));

@@ -58,7 +58,7 @@ unsafe impl Lanes for Avx512 {
 
     #[inline(always)]
     fn mul_high(self, a: __m512i, b: __m512i) -> __m512i {
-        // Not a shift: a shuffle of equal lanes is no instruction.
+        // Not a shift: a shuffle of equal lanes takes no instruction.
         let odd = |v| proven!(_mm512_shuffle_epi32::<0b11_11_01_01>(v));
         let even_high = odd(proven!(_mm512_mul_epu32(a, b)));
         let odd_high = proven!(_mm512_mul_epu32(odd(a), odd(b)));

@@ -161,7 +161,7 @@ pub unsafe trait Lanes: Copy {
     }
 
     /// Rearranges the bytes of each lane. Each byte of `from` names the byte that comes to its
-    /// place: 0 is the lowest, 0x80 stands for zero.
+    /// place: 0 is the lowest, 0x80 gives zero.
     fn shuffle_bytes(self, a: Self::V, from: u32) -> Self::V;
 
     /// Loads the first words, and the second ones, of each lane's pair at `base + 8 * lane`,

@@ -82,7 +82,7 @@ pub enum FileErrorKind {
     Compile(CompileError),
     /// The data exceed a limit of the format.
     Limit {
-        /// The items of which there are too many.
+        /// The items that are too many.
         what: &'static str,
         /// The most that the format holds.
         limit: u64,

@@ -24,39 +24,39 @@ pub(super) const PAGE: usize = 4096;
 /// The length from which on a section is long.
 pub(super) const LONG: usize = 1 << 16;
 
-/// Flag of the header: ids stand for routes, not for rows.
+/// Flag of the header: ids identify routes, not rows.
 const ROUTES: u32 = 1;
 /// Flag of the header: IPv4-mapped IPv6 addresses are IPv6 ones.
 const KEEP_MAPPED: u32 = 2;
 /// Flag of a section: a reader that does not know its kind ignores it.
 const OPTIONAL: u16 = 1;
 
-/// What a section contains.
-pub(super) type Kind = [u8; 4];
+/// The kind of content of a section.
+pub(super) type SectionKind = [u8; 4];
 
 /// Prefixes of IPv4 routes, in order: words of 32 bits.
-pub(super) const PREFIXES4: Kind = *b"4pre";
+pub(super) const PREFIXES4: SectionKind = *b"4pre";
 /// Prefixes of IPv6 routes, in order: integers of 128 bits.
-pub(super) const PREFIXES6: Kind = *b"6pre";
+pub(super) const PREFIXES6: SectionKind = *b"6pre";
 /// Lengths of the prefixes: a byte each, IPv4 first.
-pub(super) const LENGTHS: Kind = *b"plen";
+pub(super) const LENGTHS: SectionKind = *b"plen";
 /// Rows of the routes: words of 32 bits, IPv4 first.
-pub(super) const ROWS: Kind = *b"prow";
+pub(super) const ROWS: SectionKind = *b"prow";
 /// Types and names of the columns.
-pub(super) const COLUMNS: Kind = *b"colm";
+pub(super) const COLUMNS: SectionKind = *b"colm";
 /// Cells of a column.
-pub(super) const CELLS: Kind = *b"cell";
+pub(super) const CELLS: SectionKind = *b"cell";
 /// Which cells of a column of numbers are null.
-pub(super) const NULLS: Kind = *b"null";
+pub(super) const NULLS: SectionKind = *b"null";
 /// Where the strings begin: words of 64 bits, and one for the end.
-pub(super) const STRINGS: Kind = *b"soff";
+pub(super) const STRINGS: SectionKind = *b"soff";
 /// The bytes of all strings.
-pub(super) const TEXT: Kind = *b"text";
+pub(super) const TEXT: SectionKind = *b"text";
 /// The form of the engine of a family; its arrays have the same first byte.
 pub(super) const FORM: [u8; 3] = *b"eng";
 
 /// The kinds without arrays of engines.
-const KNOWN: [Kind; 9] =
+const KNOWN: [SectionKind; 9] =
     [PREFIXES4, PREFIXES6, LENGTHS, ROWS, COLUMNS, CELLS, NULLS, STRINGS, TEXT];
 
 /// The header's facts.
@@ -74,7 +74,7 @@ pub(super) struct Header {
 /// An entry of the table of sections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Section {
-    pub kind: Kind,
+    pub kind: SectionKind,
     /// Number of the column.
     pub index: u16,
     pub flags: u16,

@@ -12,11 +12,11 @@ use hashbrown::HashMap;
 use super::checksum::xxh64;
 use super::error::{FileError, FileErrorKind};
 use super::layout::{
-    CELLS, COLUMNS, FORM, Header, Kind, LENGTHS, NULLS, PREFIXES4, PREFIXES6, ROWS, STRINGS,
-    Section, TEXT, decode,
+    CELLS, COLUMNS, FORM, Header, LENGTHS, NULLS, PREFIXES4, PREFIXES6, ROWS, STRINGS, Section,
+    SectionKind, TEXT, decode,
 };
-use super::routes::Routes;
-use super::values::{Cells, Strings, Values};
+use super::routes::FileRoutes;
+use super::values::{ColumnCells, Strings, Values};
 use super::writer::type_of;
 use crate::engine::image::LentArrays;
 use crate::engine::images::Images;
@@ -33,7 +33,7 @@ pub(super) struct Opened {
     pub header: Header,
     pub ipv4: Fib<Ipv4>,
     pub ipv6: Fib<Ipv6>,
-    pub routes: Routes,
+    pub routes: FileRoutes,
     pub values: Values,
 }
 
@@ -99,7 +99,7 @@ impl<'a> Checksums<'a> {
 struct Sections<'a> {
     lender: &'a Arc<dyn Lender>,
     sections: &'a [Section],
-    by_name: HashMap<(Kind, u16), &'a Section>,
+    by_name: HashMap<(SectionKind, u16), &'a Section>,
 }
 
 impl<'a> Sections<'a> {
@@ -114,7 +114,7 @@ impl<'a> Sections<'a> {
         let ipv6 = self.engine::<Ipv6>(b'6')?;
         let (count4, count6) = (header.ipv4 as usize, header.ipv6 as usize);
         let count = count4.saturating_add(count6);
-        let routes = Routes {
+        let routes = FileRoutes {
             ipv4: self.array(PREFIXES4, 0, count4)?,
             ipv6: self.array(PREFIXES6, 0, count6)?,
             lens: self.array(LENGTHS, 0, count)?,
@@ -123,11 +123,11 @@ impl<'a> Sections<'a> {
         Ok(Opened { header, ipv4, ipv6, routes, values: self.values(header)? })
     }
 
-    fn find(&self, kind: Kind, index: u16) -> Option<&'a Section> {
+    fn find(&self, kind: SectionKind, index: u16) -> Option<&'a Section> {
         self.by_name.get(&(kind, index)).copied()
     }
 
-    fn require(&self, kind: Kind, index: u16) -> Result<&'a Section, FileError> {
+    fn require(&self, kind: SectionKind, index: u16) -> Result<&'a Section, FileError> {
         self.find(kind, index).ok_or_else(|| {
             let section = format!("section '{}' {index}", kind.escape_ascii());
             FileError::structure(section, "it is missing")
@@ -138,17 +138,17 @@ impl<'a> Sections<'a> {
     fn items<T: Plain>(&self, section: &Section) -> Result<Frozen<T>, FileError> {
         let wrong = |what| FileError::structure(section.name(), what);
         if !section.len.is_multiple_of(size_of::<T>()) {
-            return Err(wrong("its length is no whole number of items"));
+            return Err(wrong("its length is not a whole number of items"));
         }
         let count = section.len / size_of::<T>();
         Frozen::lent(self.lender, section.offset, count)
             .ok_or_else(|| wrong("it is too near the end of the file"))
     }
 
-    /// A section as so many items.
+    /// A section as this number of items.
     fn array<T: Plain>(
         &self,
-        kind: Kind,
+        kind: SectionKind,
         index: u16,
         count: usize,
     ) -> Result<Frozen<T>, FileError> {
@@ -161,7 +161,7 @@ impl<'a> Sections<'a> {
         Err(FileError::structure(section.name(), what))
     }
 
-    /// The engine of a family, whose sections begin with a digit.
+    /// The engine of a family; the names of its sections begin with a digit.
     fn engine<F: Images>(&self, digit: u8) -> Result<Fib<F>, FileError> {
         let [a, b, c] = FORM;
         let form = self.require([digit, a, b, c], 0)?;
@@ -197,11 +197,11 @@ impl<'a> Sections<'a> {
             let index = u16::try_from(index).map_err(|_| wrong("there are too many"))?;
             columns.push(Column::new(name, ty));
             cells.push(match ty {
-                ColumnType::String => Cells::Strings(self.array(CELLS, index, rows)?),
+                ColumnType::String => ColumnCells::Strings(self.array(CELLS, index, rows)?),
                 _ => {
                     let nulls = self.find(NULLS, index);
                     let nulls = nulls.map(|_| self.array(NULLS, index, rows.div_ceil(8)));
-                    Cells::Numbers(self.array(CELLS, index, rows)?, nulls.transpose()?)
+                    ColumnCells::Numbers(self.array(CELLS, index, rows)?, nulls.transpose()?)
                 }
             });
         }

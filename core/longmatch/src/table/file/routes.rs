@@ -5,7 +5,7 @@ use crate::net::{Bits, Family, Ipv4, Ipv6, Prefix};
 
 /// The routes of both families.
 #[derive(Debug)]
-pub(super) struct Routes {
+pub(super) struct FileRoutes {
     pub ipv4: Frozen<u32>,
     pub ipv6: Frozen<u128>,
     /// The lengths of the prefixes, IPv4 first.
@@ -23,7 +23,7 @@ pub(super) struct Sorted<'a, F: Family> {
     first: usize,
 }
 
-impl Routes {
+impl FileRoutes {
     pub fn len(&self) -> usize {
         self.rows.len()
     }

@@ -13,7 +13,7 @@ use crate::table::{Answers, PrefixData};
 
 /// How prefix data are compiled to a file.
 ///
-/// By default ids stand for routes, so that lookups return the matched prefix, and the engine is
+/// By default ids identify routes, so that lookups return the matched prefix, and the engine is
 /// Folio.
 ///
 /// ```
@@ -56,7 +56,7 @@ pub struct FileReport {
 }
 
 impl Default for FileSpec {
-    /// Folio for both families; ids stand for routes.
+    /// Folio for both families; ids identify routes.
     fn default() -> Self {
         let folio = EngineSpec::from(EngineKind::Folio);
         Self { ipv4: folio.clone(), ipv6: folio, answers: Answers::Routes }

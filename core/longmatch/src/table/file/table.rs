@@ -327,7 +327,7 @@ impl FileTable {
         &self.opened.ipv6
     }
 
-    /// The route that an id stands for; `None` where ids stand for rows.
+    /// The route that an id identifies; `None` where ids identify rows.
     ///
     /// ```
     /// use longmatch::IpPrefix;

@@ -10,7 +10,7 @@ use crate::table::{Cell, Column, ColumnType};
 #[derive(Debug)]
 pub(super) struct Values {
     pub columns: Vec<Column>,
-    pub cells: Vec<Cells>,
+    pub cells: Vec<ColumnCells>,
     pub strings: Strings,
     /// Number of rows.
     pub rows: u32,
@@ -18,7 +18,7 @@ pub(super) struct Values {
 
 /// The cells of a column.
 #[derive(Debug)]
-pub(super) enum Cells {
+pub(super) enum ColumnCells {
     /// Numbers of strings plus one; 0 is null.
     Strings(Frozen<u32>),
     /// The bits of numbers, and a bit for each that is null.
@@ -60,11 +60,11 @@ impl Values {
             return Cell::Null;
         };
         match cells {
-            Cells::Strings(numbers) => {
+            ColumnCells::Strings(numbers) => {
                 let number = numbers.get(at).and_then(|number| number.checked_sub(1));
                 number.and_then(|it| self.strings.get(it as usize)).map_or(Cell::Null, Cell::String)
             }
-            Cells::Numbers(numbers, nulls) => {
+            ColumnCells::Numbers(numbers, nulls) => {
                 let null = |nulls: &Frozen<u8>| nulls.get(at / 8).map(|byte| byte >> (at % 8) & 1);
                 let null = nulls.as_ref().and_then(null);
                 match numbers.get(at) {

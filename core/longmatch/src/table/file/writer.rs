@@ -8,8 +8,8 @@ use hashbrown::HashMap;
 use super::checksum::xxh64;
 use super::error::{FileError, FileErrorKind};
 use super::layout::{
-    ALIGN, CELLS, COLUMNS, ENTRY, FORM, HEADER, Header, Kind, LENGTHS, LONG, NULLS, PAGE,
-    PREFIXES4, PREFIXES6, ROWS, STRINGS, Section, TEXT, encode,
+    ALIGN, CELLS, COLUMNS, ENTRY, FORM, HEADER, Header, LENGTHS, LONG, NULLS, PAGE, PREFIXES4,
+    PREFIXES6, ROWS, STRINGS, Section, SectionKind, TEXT, encode,
 };
 use crate::engine::image::SLACK;
 use crate::engine::images::OwnedImage;
@@ -21,7 +21,7 @@ const MAX_COLUMNS: usize = 1 << 16;
 
 /// The content of a section.
 pub(super) struct Piece {
-    kind: Kind,
+    kind: SectionKind,
     index: u16,
     bytes: Vec<u8>,
     /// Zero bytes that follow at least.
@@ -29,7 +29,7 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    fn new(kind: Kind, bytes: Vec<u8>) -> Self {
+    fn new(kind: SectionKind, bytes: Vec<u8>) -> Self {
         // Arrays have a word behind the last item.
         Self { kind, index: 0, bytes, slack: size_of::<u32>() }
     }

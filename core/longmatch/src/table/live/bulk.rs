@@ -68,7 +68,7 @@ impl<T: Hash + Eq> TableWriter<T> {
     /// Sets the value of exactly this prefix to the function's result, or removes the route at
     /// `None`; returns the new value.
     ///
-    /// The function gets the old value, `None` without a route. It stands for the entries and the
+    /// The function gets the old value, `None` without a route. It replaces the entries and the
     /// guards of a [`Table`](crate::Table): readers use the old value, so no value is changed in
     /// place.
     ///

@@ -28,7 +28,7 @@ pub(super) struct SharedCells<C> {
 }
 
 /// Ids with references from routes, and a cell each.
-pub(super) struct Cells<C> {
+pub(super) struct CountedCells<C> {
     ids: NextHops<Arc<C>>,
     shared: Arc<SharedCells<C>>,
     /// Ids that no route has had since an epoch, some of them several times.
@@ -39,7 +39,7 @@ pub(super) struct Cells<C> {
     dropped: RetireList<Arc<C>>,
 }
 
-impl<C> Cells<C> {
+impl<C> CountedCells<C> {
     fn new(ids: NextHops<Arc<C>>) -> Self {
         let shared = SharedCells { places: Places::new(), orphaned: Orphaned::default() };
         for (id, cell) in ids.iter() {
@@ -116,7 +116,7 @@ impl<C> Cells<C> {
     }
 }
 
-/// A route with its value: the cell of an id that stands for a route.
+/// A route with its value: the cell of an id that identifies a route.
 pub(super) struct RouteCell<T> {
     /// The prefix's address; an IPv4 one in the low bits.
     bits: [u64; 2],
@@ -159,9 +159,9 @@ pub(super) enum SharedIds<T> {
 /// The ids as the writer counts them.
 pub(super) enum Ids<T> {
     /// Values; each route with a value has a reference to its id.
-    Values(Cells<T>),
-    /// Routes, whose ids have one reference; each has a reference to the id of its value.
-    Routes { routes: Cells<RouteCell<T>>, values: NextHops<Arc<T>> },
+    Values(CountedCells<T>),
+    /// Routes: their ids have one reference; each has a reference to the id of its value.
+    Routes { routes: CountedCells<RouteCell<T>>, values: NextHops<Arc<T>> },
 }
 
 impl<T> Ids<T> {
@@ -174,12 +174,12 @@ impl<T> Ids<T> {
         let mut values = values.map(|_, value| Arc::new(value));
         values.reclaim();
         match answers {
-            Answers::Values => (Self::Values(Cells::new(values)), ipv4, ipv6),
+            Answers::Values => (Self::Values(CountedCells::new(values)), ipv4, ipv6),
             Answers::Routes => {
                 let mut ids = NextHops::new();
                 let ipv4 = with_route_ids(&ipv4, &mut ids, &values);
                 let ipv6 = with_route_ids(&ipv6, &mut ids, &values);
-                (Self::Routes { routes: Cells::new(ids), values }, ipv4, ipv6)
+                (Self::Routes { routes: CountedCells::new(ids), values }, ipv4, ipv6)
             }
         }
     }
@@ -202,12 +202,12 @@ impl<T> Ids<T> {
     /// The values, by ids that readers may not know.
     pub fn values(&self) -> &NextHops<Arc<T>> {
         match self {
-            Self::Values(Cells { ids, .. }) => ids,
+            Self::Values(CountedCells { ids, .. }) => ids,
             Self::Routes { values, .. } => values,
         }
     }
 
-    /// The route that an id stands for, if ids stand for routes.
+    /// The route that an id identifies, if ids identify routes.
     pub fn route(&self, id: NextHopId) -> Option<(IpPrefix, &T)> {
         let Self::Routes { routes, .. } = self else { return None };
         let cell = routes.ids.get(id)?;
@@ -282,7 +282,7 @@ impl<T> Ids<T> {
     /// Counts the references of routes that were adopted; `gained` keeps those to lose.
     pub fn settle(&mut self, ipv4: &Rib<Ipv4>, ipv6: &Rib<Ipv6>, gained: &mut Vec<NextHopId>) {
         match self {
-            Self::Values(Cells { ids, .. }) => {
+            Self::Values(CountedCells { ids, .. }) => {
                 ipv4.iter().for_each(|route| ids.retain(route.next_hop));
                 ipv6.iter().for_each(|route| ids.retain(route.next_hop));
             }
@@ -383,7 +383,7 @@ pub(super) fn acquire<T: Hash + Eq>(
     }
 }
 
-/// Gives a route with a value an id of its own.
+/// Gives a route with a value its own id.
 fn route_id<T>(
     prefix: IpPrefix,
     value: NextHopId,
@@ -394,7 +394,7 @@ fn route_id<T>(
     ids.acquire_distinct(Arc::new(RouteCell::new(prefix, shared.clone(), value)))
 }
 
-/// Gives each route an id of its own; `rib` has the ids of their values.
+/// Gives each route its own id; `rib` has the ids of their values.
 fn with_route_ids<F: Family, T>(
     rib: &Rib<F>,
     ids: &mut NextHops<Arc<RouteCell<T>>>,

@@ -254,7 +254,7 @@ impl<T> TableWriter<T> {
         self.lookups()
     }
 
-    /// The route that an id stands for; `None` where ids stand for values.
+    /// The route that an id identifies; `None` where ids identify values.
     ///
     /// ```
     /// use longmatch::{Answers, IpPrefix, Table, TableSpec};
@@ -268,7 +268,7 @@ impl<T> TableWriter<T> {
         self.ids.route(id)
     }
 
-    /// What ids and answers stand for.
+    /// Whether ids and answers are values or routes.
     ///
     /// ```
     /// use longmatch::{Answers, EngineKind, Table};
@@ -292,7 +292,7 @@ impl<T> TableWriter<T> {
         }
     }
 
-    /// Adds a route whose value gets an id of its own, not shared with equal values.
+    /// Adds a route whose value gets its own id, not shared with equal values.
     ///
     /// For types that cannot be hashed or compared. Otherwise as [`TableWriter::insert`].
     ///

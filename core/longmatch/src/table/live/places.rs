@@ -14,14 +14,14 @@ use crate::net::NextHopId;
 const BLOCKS: usize = 32;
 
 /// The place of an id: a pointer to its value, or null.
-type Place<T> = AtomicPtr<T>;
+type ValuePointer<T> = AtomicPtr<T>;
 
 /// One place per id; a place owns a share of its value.
 pub(super) struct Places<T> {
     /// The first place of each block, or null.
     ///
     /// A block is allocated for its first id and never freed before the end.
-    blocks: [AtomicPtr<Place<T>>; BLOCKS],
+    blocks: [AtomicPtr<ValuePointer<T>>; BLOCKS],
     values: PhantomData<Arc<T>>,
 }
 
@@ -37,7 +37,7 @@ impl<T> Places<T> {
         Self { blocks, values: PhantomData }
     }
 
-    fn place(&self, id: NextHopId) -> Option<&Place<T>> {
+    fn place(&self, id: NextHopId) -> Option<&ValuePointer<T>> {
         let (block, at) = find(id);
         let first = self.blocks[block].load(Acquire);
         let place = first.wrapping_add(at);
@@ -74,8 +74,8 @@ impl<T> Places<T> {
         let (block, at) = find(id);
         let mut first = self.blocks[block].load(Acquire);
         if first.is_null() {
-            let empty = || Place::new(ptr::null_mut());
-            let places: Box<[Place<T>]> = (0..1usize << block).map(|_| empty()).collect();
+            let empty = || ValuePointer::new(ptr::null_mut());
+            let places: Box<[ValuePointer<T>]> = (0..1usize << block).map(|_| empty()).collect();
             first = Box::into_raw(places).cast();
             self.blocks[block].store(first, Release);
         }

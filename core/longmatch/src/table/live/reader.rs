@@ -190,7 +190,7 @@ impl<T> OnlineTableReader<'_, T> {
         example: "let writer = table.live(longmatch::TableSpec::default()\
             .answers(longmatch::Answers::Routes))?;\nlet mut reader = writer.reader();\n\
             let table = reader.online();",
-        longest: "A lookup in the compiled routes and a load.\n\n# Panics\nWhere ids stand for \
+        longest: "A lookup in the compiled routes and a load.\n\n# Panics\nWhere ids identify \
             values: such a table's readers do not know the routes. [`Answers::Routes`] has them."
     }
 
@@ -254,11 +254,11 @@ impl<T> TableView<'_, T> {
         example: "let writer = table.live(longmatch::TableSpec::default()\
             .answers(longmatch::Answers::Routes))?;\nlet mut reader = writer.reader();\n\
             let table = reader.pin();",
-        longest: "A lookup in the compiled routes and a load.\n\n# Panics\nWhere ids stand for \
+        longest: "A lookup in the compiled routes and a load.\n\n# Panics\nWhere ids identify \
             values: such a table's readers do not know the routes. [`Answers::Routes`] has them."
     }
 
-    /// The route of an id that this view has returned; `None` where ids stand for values.
+    /// The route of an id that this view has returned; `None` where ids identify values.
     ///
     /// An id of an earlier view may be of another route by now, or of none.
     ///
@@ -276,7 +276,7 @@ impl<T> TableView<'_, T> {
         self.lookups().route(id)
     }
 
-    /// What ids and answers stand for.
+    /// Whether ids and answers are values or routes.
     ///
     /// ```
     /// use longmatch::{Answers, EngineKind, Table};
@@ -355,10 +355,10 @@ impl<'r, T> Current<'r, T> {
         Some((cell.prefix(), &cell.value))
     }
 
-    /// The cell of an id that stands for a route.
+    /// The cell of an id that identifies a route.
     ///
     /// # Panics
-    /// Where ids stand for values.
+    /// Where ids identify values.
     #[inline]
     fn cell(self, id: NextHopId) -> Option<&'r RouteCell<T>> {
         let SharedIds::Routes(routes) = &self.shared.ids else {

@@ -14,14 +14,14 @@ use crate::live::shared::Shared;
 use crate::net::{Ipv4, Ipv6, NextHopId};
 use crate::table::addresses::Addresses;
 use crate::table::table_set::nodes::{Node, Nodes};
-use crate::table::table_set::own::Own;
+use crate::table::table_set::own::OwnRoutes;
 use crate::table::table_set::{SetLookups, TableId};
 
 /// The nodes and the own routes that are current; both are replaced when they are full.
 #[derive(Clone)]
 pub(super) struct Forest {
     pub nodes: Arc<[Node]>,
-    pub own: Arc<Own>,
+    pub own: Arc<OwnRoutes>,
 }
 
 /// What the writer and the readers of a set share.

@@ -1,6 +1,6 @@
 //! The write side of sets of tables that change.
 //!
-//! A commit first gives each changed prefix a node of its own, under which every table answers as
+//! A commit first gives each changed prefix its own node, under which every table answers as
 //! before; then it makes the changes, one store each. So an error of an engine comes before any change.
 
 use alloc::boxed::Box;
@@ -53,7 +53,7 @@ pub struct TableSetWriter<K, T> {
     tables: HashMap<K, TableId>,
     ipv4: Side<Ipv4>,
     ipv6: Side<Ipv6>,
-    state: State,
+    state: NodeState,
     ids: Ids<T>,
     shared: Arc<SharedSet<T>>,
 }
@@ -74,24 +74,24 @@ struct SetChange<F: Family> {
 }
 
 /// The nodes of both families.
-struct State {
+struct NodeState {
     forest: Forest,
     /// The forest as readers see it.
     shared: Arc<Shared<Forest>>,
     retired: RetireList<Retired<Forest>>,
     /// Entries of the hash of own routes that are not empty.
     taken: usize,
-    /// Number of tables with a route of their own, by node, or [`OF_VALUE`].
+    /// Number of tables with their own route, by node, or [`OF_VALUE`].
     owned: Vec<u32>,
     free: Vec<NextHopId>,
     freed: RetireList<NextHopId>,
     domain: Arc<Domain>,
 }
 
-/// Mark of a node that stands for prefixes with the same shared value. It never changes.
+/// Mark of a node that represents prefixes with the same shared value. It never changes.
 const OF_VALUE: u32 = u32::MAX;
 
-impl State {
+impl NodeState {
     /// A node of its own for a prefix that has the routes of another node, or none.
     fn node(&mut self, before: Option<NextHopId>) -> NextHopId {
         let node = self.free.pop().unwrap_or_else(|| {
@@ -180,7 +180,11 @@ impl<F: Engines> Side<F> {
     }
 
     /// Makes the changes; adds the ids of values that routes have lost to `lost`.
-    fn commit(&mut self, state: &mut State, lost: &mut Vec<NextHopId>) -> Result<(), UpdateError> {
+    fn commit(
+        &mut self,
+        state: &mut NodeState,
+        lost: &mut Vec<NextHopId>,
+    ) -> Result<(), UpdateError> {
         let changes = core::mem::take(&mut self.changes);
         let moved = match self.move_to_nodes(state, &changes) {
             Ok(moved) => moved,
@@ -207,7 +211,7 @@ impl<F: Engines> Side<F> {
     /// returns the prefixes whose node is another one now.
     fn move_to_nodes(
         &mut self,
-        state: &mut State,
+        state: &mut NodeState,
         changes: &[SetChange<F>],
     ) -> Result<Vec<Prefix<F>>, UpdateError> {
         let (mut moved, mut new, mut old) = (Vec::new(), Vec::new(), Vec::new());
@@ -250,7 +254,7 @@ impl<F: Engines> Side<F> {
     /// Gives up what a refused commit would have changed.
     fn give_up(
         &mut self,
-        state: &mut State,
+        state: &mut NodeState,
         new: Vec<(Prefix<F>, NextHopId)>,
         old: Vec<(Prefix<F>, NextHopId)>,
         error: UpdateError,
@@ -268,7 +272,7 @@ fn above<F: Family>(rib: &Rib<F>, prefix: Prefix<F>) -> u32 {
 }
 
 /// Leads the nodes right below a prefix to its node, or, where it has none, to that above it.
-fn relink<F: Family>(rib: &Rib<F>, prefix: Prefix<F>, state: &State) {
+fn relink<F: Family>(rib: &Rib<F>, prefix: Prefix<F>, state: &NodeState) {
     let node = rib.get(prefix).map_or_else(|| above(rib, prefix), NextHopId::get);
     for route in rib.direct_children(prefix) {
         if state.is_private(route.next_hop) {
@@ -304,7 +308,7 @@ impl<K: Hash + Eq, T: Hash + Eq> TableSetWriter<K, T> {
         };
         let (retired, freed) = (RetireList::default(), RetireList::default());
         let seen = shared.forest.clone();
-        let state = State { forest, shared: seen, retired, taken, owned, free, freed, domain };
+        let state = NodeState { forest, shared: seen, retired, taken, owned, free, freed, domain };
         Ok(Self { tables, ipv4, ipv6, state, ids, shared: Arc::new(shared) })
     }
 
@@ -418,7 +422,7 @@ impl<K: Hash + Eq, T: Hash + Eq> TableSetWriter<K, T> {
         self.change(TableId::SHARED, prefix.into(), None);
     }
 
-    /// The table of a key; [`TableId::SHARED`] for a key that never had a route of its own.
+    /// The table of a key; [`TableId::SHARED`] for a key that never had its own route.
     ///
     /// ```
     /// use longmatch::EngineKind;

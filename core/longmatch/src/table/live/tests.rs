@@ -50,7 +50,7 @@ struct Counter {
     alive: Arc<AtomicUsize>,
 }
 
-/// What ids may stand for: each test runs with both.
+/// The meanings of ids: each test runs with both.
 const BOTH: [Answers; 2] = [Answers::Values, Answers::Routes];
 
 /// Folio for both families.

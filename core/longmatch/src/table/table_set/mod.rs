@@ -14,7 +14,7 @@ use core::hash::Hash;
 use hashbrown::HashMap;
 
 use self::nodes::Node;
-use self::own::Own;
+use self::own::OwnRoutes;
 use super::live::TableSetWriter;
 use super::lookups::canonical;
 use super::route_ids::renamed;
@@ -58,9 +58,9 @@ pub struct TableSet<K, T> {
     ipv4: Rib<Ipv4>,
     ipv6: Rib<Ipv6>,
     /// The routes at each node; the first is unused.
-    nodes: Vec<Routes>,
+    nodes: Vec<NodeRoutes>,
     free: Vec<NextHopId>,
-    own: Own,
+    own: OwnRoutes,
     /// Entries of `own` that are not empty.
     taken: usize,
     values: NextHops<T>,
@@ -72,19 +72,19 @@ pub(super) struct Parts<K, T> {
     pub ipv4: Rib<Ipv4>,
     pub ipv6: Rib<Ipv6>,
     pub nodes: Vec<Node>,
-    /// Number of tables with a route of their own, by node; those of values are not in it.
+    /// Number of tables with their own route, by node; those of values are not in it.
     pub owned: Vec<u32>,
-    pub own: Own,
+    pub own: OwnRoutes,
     pub taken: usize,
     pub values: NextHops<T>,
 }
 
 /// The routes at a node.
 #[derive(Clone, Copy, Default)]
-struct Routes {
+struct NodeRoutes {
     /// The value of the shared route, or 0.
     shared: u32,
-    /// Number of tables with a route of their own.
+    /// Number of tables with their own route.
     own: u32,
 }
 
@@ -124,9 +124,9 @@ impl<K: Hash + Eq, T: Hash + Eq> TableSet<K, T> {
             tables: HashMap::new(),
             ipv4: Rib::new(),
             ipv6: Rib::new(),
-            nodes: alloc::vec![Routes::default()],
+            nodes: alloc::vec![NodeRoutes::default()],
             free: Vec::new(),
-            own: Own::new(0),
+            own: OwnRoutes::new(0),
             taken: 0,
             values: NextHops::new(),
         }
@@ -280,7 +280,7 @@ impl<K: Hash + Eq, T: Hash + Eq> TableSet<K, T> {
             IpPrefix::V6(prefix) => self.ipv6.get(prefix),
         }?;
         let old = self.set(table, node, 0);
-        let Routes { shared: 0, own: 0 } = self.nodes[node.get() as usize] else {
+        let NodeRoutes { shared: 0, own: 0 } = self.nodes[node.get() as usize] else {
             return self.values.get(old?);
         };
         match prefix {
@@ -372,7 +372,7 @@ impl<K, T> TableSet<K, T> {
                 covers.pop();
             }
             let parent = covers.last().map(|(_, node)| *node);
-            let Routes { shared, own } = self.nodes[route.next_hop.get() as usize];
+            let NodeRoutes { shared, own } = self.nodes[route.next_hop.get() as usize];
             let node = if own > 0 {
                 let node = Node::new(true, NextHopId::to_raw(parent), shared);
                 nodes[route.next_hop.get() as usize] = node;
@@ -393,7 +393,7 @@ impl<K, T> TableSet<K, T> {
 fn node_of<F: Family>(
     rib: &mut Rib<F>,
     prefix: Prefix<F>,
-    nodes: &mut Vec<Routes>,
+    nodes: &mut Vec<NodeRoutes>,
     free: &mut Vec<NextHopId>,
 ) -> Result<NextHopId, RibFull> {
     if let Some(node) = rib.get(prefix) {
@@ -402,7 +402,7 @@ fn node_of<F: Family>(
     let node = free.last().copied().unwrap_or_else(|| number(nodes.len()));
     rib.insert(prefix, node)?;
     if free.pop().is_none() {
-        nodes.push(Routes::default());
+        nodes.push(NodeRoutes::default());
     }
     Ok(node)
 }

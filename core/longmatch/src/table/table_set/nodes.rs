@@ -3,13 +3,13 @@
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use super::own::Own;
+use super::own::OwnRoutes;
 use crate::net::NextHopId;
 use crate::simd::prefetch;
 
 /// What lookups know of a node, in 8 bytes.
 ///
-/// A node is a prefix at which a table has a route of its own, or stands for all other prefixes
+/// A node is a prefix at which a table has its own route, or represents all other prefixes
 /// whose shared routes have the same value: there the walk ends in every table.
 #[derive(Debug, Default)]
 pub(in crate::table) struct Node {
@@ -19,7 +19,7 @@ pub(in crate::table) struct Node {
     shared: AtomicU32,
 }
 
-/// Mark of a node at which some table has a route of its own. Two families have fewer than 2^31
+/// Mark of a node at which some table has its own route. Two families have fewer than 2^31
 /// prefixes.
 const OWN: u32 = 1 << 31;
 
@@ -39,7 +39,7 @@ impl Node {
         self.parent.load(Relaxed) & !OWN
     }
 
-    /// Whether some table has or had a route of its own here.
+    /// Whether some table has or had its own route here.
     pub fn is_own(&self) -> bool {
         self.parent.load(Relaxed) & OWN != 0
     }
@@ -68,7 +68,7 @@ impl Node {
 #[derive(Clone, Copy)]
 pub(in crate::table) struct Nodes<'a> {
     pub nodes: &'a [Node],
-    pub own: &'a Own,
+    pub own: &'a OwnRoutes,
 }
 
 impl Nodes<'_> {

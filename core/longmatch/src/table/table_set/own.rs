@@ -17,11 +17,11 @@ type Entry = [AtomicU32; 3];
 ///
 /// One writer changes it under readers. A removed route keeps its entry, without a value.
 #[derive(Debug)]
-pub(in crate::table) struct Own {
+pub(in crate::table) struct OwnRoutes {
     entries: Box<[Entry]>,
 }
 
-/// The effect of [`Own::set`].
+/// The effect of [`OwnRoutes::set`].
 pub(in crate::table) struct Set {
     /// The value's id before, or 0.
     pub before: u32,
@@ -29,7 +29,7 @@ pub(in crate::table) struct Set {
     pub taken: bool,
 }
 
-impl Own {
+impl OwnRoutes {
     /// A hash for as many entries. O(capacity).
     pub fn new(capacity: usize) -> Self {
         Self { entries: (0..capacity + capacity / 4 + 8).map(|_| Entry::default()).collect() }

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use longmatch::Ipv4;
 use longmatch_bench::{BenchFamily, syn1, syn2};
 
-use crate::context::{ExperimentContext, Place, at};
-use crate::declaration::Absence;
+use crate::context::{ExperimentContext, FigureCell, at};
+use crate::declaration::Skipped;
 use crate::depths::{Depths, blocks};
 use crate::inputs::Named;
 use crate::record::Value;
@@ -15,7 +15,7 @@ use crate::record::Value;
 pub(in super::super) fn count_with_split(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, Ipv4>,
-) -> Result<(), Absence> {
+) -> Result<(), Skipped> {
     count_as(context, named, "the table");
     for (run, rib) in [("SYN1", syn1(named.rib)), ("SYN2", syn2(named.rib))] {
         count_as(context, Named { rib: &rib, ..named }, run);
@@ -28,7 +28,7 @@ pub(in super::super) fn count_with_split(
 pub(in super::super) fn count<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, F>,
-) -> Result<(), Absence> {
+) -> Result<(), Skipped> {
     count_as(context, named, "the table");
     context.step(2.0);
     Ok(())
@@ -44,9 +44,9 @@ fn count_as<F: BenchFamily>(context: &mut ExperimentContext<'_>, named: Named<'_
         ("long prefixes", long),
         ("ranges", named.rib.ranges().coalesced().count()),
     ];
-    let place = Place { figure: "poptrie-table1", run, ..Place::default() };
+    let cell = FigureCell { figure: "poptrie-table1", run, ..FigureCell::default() };
     for (metric, count) in counts {
-        context.count(place, named, "", (metric, ""), count as f64);
+        context.count(cell, named, "", (metric, ""), count as f64);
     }
 }
 
@@ -58,13 +58,13 @@ const DEPTHS: usize = 33;
 pub(in super::super) fn count_depths(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, Ipv4>,
-) -> Result<(), Absence> {
+) -> Result<(), Skipped> {
     let mut counts = [[0u64; DEPTHS]; COLUMNS];
     blocks(named.rib, &mut |block| {
         let column = block.matched.map_or(0, |len| usize::from(len) + 1);
         counts[column][usize::from(block.depth)] += 1 << (32 - block.prefix.len());
     });
-    let place = Place { figure: "poptrie-fig7", ..Place::default() };
+    let cell = FigureCell { figure: "poptrie-fig7", ..FigureCell::default() };
     for (column, depths) in counts.iter().enumerate() {
         let name = if column == 0 { "none".to_owned() } else { format!("/{}", column - 1) };
         for (depth, count) in depths.iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -75,7 +75,7 @@ pub(in super::super) fn count_depths(
                 value: Some(*count as f64),
                 ..Value::default()
             };
-            context.note(at(place, named, value));
+            context.note(at(cell, named, value));
         }
     }
     let deeper = |than: usize| counts.iter().flat_map(|depths| &depths[than + 1..]).sum::<u64>();
@@ -87,7 +87,7 @@ pub(in super::super) fn count_depths(
         ("longer than /24", "%", long as f64 * 100.0 / named.rib.len() as f64),
         ("/8 at depth 24", "", counts[9][24] as f64),
     ] {
-        context.count(place, named, "", (metric, unit), value);
+        context.count(cell, named, "", (metric, unit), value);
     }
     context.step(1.0);
     let Some(trace) = &context.inputs.trace else { return Ok(()) };
@@ -96,7 +96,7 @@ pub(in super::super) fn count_depths(
     for (metric, than) in [("packets deeper than 18", 18), ("packets deeper than 24", 24)] {
         let deeper = packets.iter().filter(|depth| **depth > than).count();
         let percent = deeper as f64 * 100.0 / packets.len().max(1) as f64;
-        context.count(place, named, "", (metric, "%"), percent);
+        context.count(cell, named, "", (metric, "%"), percent);
     }
     Ok(())
 }

@@ -3,8 +3,8 @@
 use longmatch::Rib;
 use longmatch_bench::{BenchFamily, Replay, ReplayRecord, in_random_order, pin};
 
-use crate::context::{ExperimentContext, Place, anchor};
-use crate::declaration::Absence;
+use crate::context::{ExperimentContext, FigureCell, anchor};
+use crate::declaration::Skipped;
 use crate::experiments::updates::{replayed, stream};
 use crate::inputs::{Effort, Named, SEED};
 use crate::whole_runs::written;
@@ -21,8 +21,8 @@ pub(in super::super) fn seconds(engines: f64, effort: &Effort) -> f64 {
 pub(in super::super) fn on_table<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, F>,
-) -> Result<(), Absence> {
-    let place = Place { figure: FIGURE, ..Place::default() };
+) -> Result<(), Skipped> {
+    let cell = FigureCell { figure: FIGURE, ..FigureCell::default() };
     let (name, changes) = stream(named, context.effort.updates);
     let mut inserted = in_random_order(named.rib, SEED);
     inserted.truncate(context.effort.updates);
@@ -43,7 +43,7 @@ pub(in super::super) fn on_table<F: BenchFamily>(
         let [updated, filled] = replays.map(|replay| replayed(&engine.spec, &replay));
         pin::free();
         let mut note = |metric: &str, unit: &str, value| {
-            context.quantity(place, named, engine, (metric, unit), value)
+            context.quantity(cell, named, engine, (metric, unit), value)
         };
         let whole = (engine.spec == POPTRIE18).then_some(whole);
         match updated {
@@ -55,7 +55,7 @@ pub(in super::super) fn on_table<F: BenchFamily>(
         note("insertion", "us", filled.map(|record| record.mean_us));
         context.step((changes.len() + inserted.len()) as f64 * 1.5e-6 + 1.5);
     }
-    context.count(place, named, "", ("inserted", ""), inserted.len() as f64);
+    context.count(cell, named, "", ("inserted", ""), inserted.len() as f64);
     Ok(())
 }
 

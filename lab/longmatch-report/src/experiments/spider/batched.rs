@@ -1,12 +1,12 @@
-//! Section III-C of the Spider paper: updates in batches, each of which compiles the table again.
+//! Section III-C of the Spider paper: updates in batches; each batch compiles the table again.
 
 use std::time::Instant;
 
 use longmatch::Change;
 use longmatch_bench::{BenchFamily, Stats, reader_keys};
 
-use crate::context::{ExperimentContext, Place, anchor, at};
-use crate::declaration::Absence;
+use crate::context::{ExperimentContext, FigureCell, anchor, at};
+use crate::declaration::Skipped;
 use crate::experiments::batcher::BatchedTable;
 use crate::experiments::updates::{stream, two_cpus};
 use crate::inputs::{Effort, Named, SEED};
@@ -32,7 +32,7 @@ pub(in super::super) fn seconds(engines: f64, effort: &Effort) -> f64 {
 pub(in super::super) fn on_table<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, F>,
-) -> Result<(), Absence> {
+) -> Result<(), Skipped> {
     two_cpus()?;
     let (count, seconds) = intervals(&context.effort);
     let (name, changes) = stream(named, (count + REBUILDS) * CHANGES);
@@ -41,17 +41,17 @@ pub(in super::super) fn on_table<F: BenchFamily>(
     context.condition(&anchor, "updates", format!("{name}; {CHANGES} in a batch"));
     context.condition(&anchor, "intervals", format!("{count} of each kind, {seconds} s each"));
     context.condition(&anchor, "threads", "one reader and one that compiles");
-    let place = Place { figure: FIGURE, ..Place::default() };
-    context.count(place, named, "", ("interval", "s"), seconds);
+    let cell = FigureCell { figure: FIGURE, ..FigureCell::default() };
+    context.count(cell, named, "", ("interval", "s"), seconds);
     let engines = &context.experiment.engines;
     for engine in engines.iter().filter(|it| it.exists_for::<F>()) {
         match measure(&engine.spec, named, &changes, &keys, (count, seconds)) {
             Ok(values) => values.into_iter().for_each(|value| {
                 let (engine, alias) = (engine.spec.clone(), engine.alias.clone());
-                context.note(at(place, named, Value { engine, alias, ..value }));
+                context.note(at(cell, named, Value { engine, alias, ..value }));
             }),
             Err(reason) => {
-                context.quantity(place, named, engine, ("rate with updates", ""), Err(reason));
+                context.quantity(cell, named, engine, ("rate with updates", ""), Err(reason));
             }
         }
         context.step(2.0 * count as f64 * seconds + 1.5);

@@ -8,8 +8,8 @@ use longmatch_bench::{Mode, Oracle, PassResults, RunConfig, TimedWork, Traffic, 
 use longmatch_forward::Port;
 use longmatch_forward::io::{GeneratedFrames, Null};
 
-use crate::context::{ExperimentContext, Place, WRONG, anchor, at};
-use crate::declaration::{Absence, EngineUnderTest};
+use crate::context::{ExperimentContext, FigureCell, WRONG, anchor, at};
+use crate::declaration::{EngineUnderTest, Skipped};
 use crate::distribution::Ticks;
 use crate::forwarding::{
     Batches, CapturedFrames, ForwardFamily, ForwardedPackets, ForwardingTable, FrameSource, PORTS,
@@ -91,12 +91,12 @@ pub(in super::super) fn seconds(engines: f64, effort: &Effort) -> f64 {
 pub(in super::super) fn on_table<F: ForwardFamily>(
     context: &mut ExperimentContext<'_>,
     given: Named<'_, F>,
-) -> Result<(), Absence> {
-    let failed = |error: std::io::Error| Absence(format!("a capture in memory failed: {error}"));
+) -> Result<(), Skipped> {
+    let failed = |error: std::io::Error| Skipped(format!("a capture in memory failed: {error}"));
     let packets = Packets::new(context, given.rib)?;
     let captured = CapturedFrames::new(&packets.frames).map_err(failed)?;
     let full = with_default(&with_neighbours(given.rib));
-    let tables = Tables::new(context, Named { rib: &full, ..given }, &packets);
+    let tables = ForwardingTables::new(context, Named { rib: &full, ..given }, &packets);
     for series in FULL_TABLE {
         tables.rates(context, series, &packets.frames);
     }
@@ -104,7 +104,7 @@ pub(in super::super) fn on_table<F: ForwardFamily>(
     tables.times(context);
     drop(tables);
     let alone: Rib<F> = full.iter().filter(|route| route.prefix == Prefix::DEFAULT).collect();
-    let tables = Tables::new(context, Named { rib: &alone, ..given }, &packets);
+    let tables = ForwardingTables::new(context, Named { rib: &alone, ..given }, &packets);
     for series in ONE_ROUTE {
         tables.rates(context, series, &packets.frames);
     }
@@ -120,26 +120,26 @@ struct Packets<F: ForwardFamily> {
 
 impl<F: ForwardFamily> Packets<F> {
     /// Makes the packets; the reason if there are none.
-    fn new(context: &ExperimentContext<'_>, rib: &Rib<F>) -> Result<Self, Absence> {
+    fn new(context: &ExperimentContext<'_>, rib: &Rib<F>) -> Result<Self, Skipped> {
         let ports = Null::ports(PORTS);
         let count = DESTINATIONS.min(context.effort.keys);
         let mut destinations = Traffic::SpiderRandom.keys(rib, count, SEED);
         destinations.retain(|addr| F::is_forwarded(*addr));
         let frames = F::frames(&ports, &destinations)
-            .ok_or_else(|| Absence("no random destination is one that routers forward".into()))?;
+            .ok_or_else(|| Skipped("no random destination is one that routers forward".into()))?;
         Ok(Self { ports, destinations, frames })
     }
 }
 
 /// The tables of all engines, and what their packets need.
-struct Tables<'a, F: ForwardFamily> {
+struct ForwardingTables<'a, F: ForwardFamily> {
     named: Named<'a, F>,
     oracle: Oracle<F>,
     packets: &'a Packets<F>,
     all: Vec<ForwardingTable>,
 }
 
-impl<'a, F: ForwardFamily> Tables<'a, F> {
+impl<'a, F: ForwardFamily> ForwardingTables<'a, F> {
     fn new(
         context: &mut ExperimentContext<'_>,
         named: Named<'a, F>,
@@ -178,9 +178,10 @@ impl<'a, F: ForwardFamily> Tables<'a, F> {
                 if is_stated(table, batch) {
                     continue;
                 }
-                let place = Place { figure, run, x: Some(batch as f64), ..Place::default() };
+                let cell =
+                    FigureCell { figure, run, x: Some(batch as f64), ..FigureCell::default() };
                 let value = rate(result, about(&table.0, batch, threads));
-                context.note(at(place, self.named, value));
+                context.note(at(cell, self.named, value));
             }
             context.step(context.effort.rates(tables.len(), true));
         }
@@ -267,11 +268,11 @@ impl<'a, F: ForwardFamily> Tables<'a, F> {
 
     /// Measures and notes the times of batches.
     fn times(&self, context: &mut ExperimentContext<'_>) {
-        let place = Place { figure: BATCH_TIMES, ..Place::default() };
+        let cell = FigureCell { figure: BATCH_TIMES, ..FigureCell::default() };
         let anchor = anchor::<F>(BATCH_TIMES, self.named.name);
         for batch in extent(&context.effort).0.iter().copied() {
             let count = (context.effort.cycles / batch).clamp(FEWEST, MOST);
-            let place = Place { x: Some(batch as f64), ..place };
+            let cell = FigureCell { x: Some(batch as f64), ..cell };
             for table in &self.all {
                 if is_stated(table, batch) {
                     continue;
@@ -283,7 +284,7 @@ impl<'a, F: ForwardFamily> Tables<'a, F> {
                     batches.ticks(count).map_err(|error| error.to_string())
                 });
                 for value in times(timed, about(engine, batch, 1)) {
-                    context.note(at(place, self.named, value));
+                    context.note(at(cell, self.named, value));
                 }
             }
             context.condition(&anchor, "batches", format!("{count} of {batch}"));

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use longmatch_bench::{BenchFamily, Mode, RunConfig, Traffic, gigahertz};
 
-use crate::context::{ExperimentContext, Place, anchor};
-use crate::declaration::{Absence, EngineUnderTest};
+use crate::context::{ExperimentContext, FigureCell, anchor};
+use crate::declaration::{EngineUnderTest, Skipped};
 use crate::distribution::{Ticks, time};
 use crate::engine_set::EngineSet;
 use crate::frequency::{CPUS, Frequency};
@@ -49,7 +49,7 @@ impl Point {
 pub(in super::super) fn on_table<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, F>,
-) -> Result<(), Absence> {
+) -> Result<(), Skipped> {
     let control = Frequency::take(Path::new(CPUS));
     let choices: Vec<f64> = match &control {
         Ok(frequency) => frequency.choices.iter().map(|khz| *khz as f64 / 1e6).collect(),
@@ -66,10 +66,10 @@ pub(in super::super) fn on_table<F: BenchFamily>(
     for ghz in choices.iter().copied() {
         if let Ok(frequency) = &control {
             let set = frequency.set((ghz * 1e6) as u64);
-            set.map_err(|error| Absence(format!("{ghz} GHz: {error}")))?;
+            set.map_err(|error| Skipped(format!("{ghz} GHz: {error}")))?;
         }
-        let place = Place { figure: FIGURE_11, x: Some(ghz), ..Place::default() };
-        let measured = context.measure(place, &set, &workload, &config);
+        let cell = FigureCell { figure: FIGURE_11, x: Some(ghz), ..FigureCell::default() };
+        let measured = context.measure(cell, &set, &workload, &config);
         let count = context.effort.cycles.min(ITERATIONS);
         let step = latencies(&context.effort);
         let (counter, timed) = time(&set, count, &mut || context.step(step));
@@ -85,9 +85,9 @@ pub(in super::super) fn on_table<F: BenchFamily>(
         note(context, named, engine, points);
     }
     if let [low, .., high] = &choices[..] {
-        let place = Place { figure: FIGURE_11, ..Place::default() };
-        context.count(place, named, "", ("lowest frequency", "GHz"), *low);
-        context.count(place, named, "", ("frequency ratio", ""), high / low);
+        let cell = FigureCell { figure: FIGURE_11, ..FigureCell::default() };
+        context.count(cell, named, "", ("lowest frequency", "GHz"), *low);
+        context.count(cell, named, "", ("frequency ratio", ""), high / low);
     }
     let note = match &control {
         Ok(_) => format!("{choices:?} GHz"),
@@ -107,12 +107,12 @@ fn note<F: BenchFamily>(
     points: &[Point],
 ) {
     for (point, at) in figure_1(points) {
-        let place = Place { figure: FIGURE_1, run: "", x: Some(point.mlps), at: &at };
-        context.count(place, named, &engine.name, ("latency of an iteration", "ns"), point.ns);
+        let cell = FigureCell { figure: FIGURE_1, run: "", x: Some(point.mlps), at: &at };
+        context.count(cell, named, &engine.name, ("latency of an iteration", "ns"), point.ns);
     }
-    let place = Place { figure: FIGURE_11, ..Place::default() };
+    let cell = FigureCell { figure: FIGURE_11, ..FigureCell::default() };
     for (metric, unit, value) in fitted(points) {
-        context.count(place, named, &engine.name, (metric, unit), value);
+        context.count(cell, named, &engine.name, (metric, unit), value);
     }
 }
 

@@ -22,9 +22,9 @@ const CAP: (f64, f64) = (0.0, 3.0);
 impl Draw for Bars {
     fn draw(&self, form: Form) -> Option<Drawing> {
         self.bars.iter().find(|bar| bar.value.or(bar.paper).is_some())?;
-        let plan = Plan::new(self, form);
+        let layout = BarLayout::new(self, form);
         let mut svg = Svg::of(form);
-        let height = plan.grid(&mut svg, self);
+        let height = layout.grid(&mut svg, self);
         let palette = Palette::new(self.bars.iter().map(|bar| bar.name.as_str()));
         let mut top = HEAD;
         for group in self.groups() {
@@ -36,8 +36,8 @@ impl Draw for Bars {
             }
             for bar in group {
                 let class = format!("bar-row {}", palette.look(&bar.name).class);
-                svg.group(&class, &self.describe_bar(bar), |svg| plan.bar(svg, bar, top));
-                top += plan.row;
+                svg.group(&class, &self.describe_bar(bar), |svg| layout.bar(svg, bar, top));
+                top += layout.row;
             }
         }
         Some(Drawing { height, body: svg.finish() })
@@ -111,7 +111,7 @@ impl Beside {
 }
 
 /// The layout of the drawing.
-struct Plan {
+struct BarLayout {
     form: Form,
     scale: Scale,
     left: f64,
@@ -121,7 +121,7 @@ struct Plan {
     row: f64,
 }
 
-impl Plan {
+impl BarLayout {
     fn new(bars: &Bars, form: Form) -> Self {
         let size = form.letters();
         let widest = |of: &dyn Fn(&Bar) -> f64| bars.bars.iter().map(of).fold(0.0, f64::max);

@@ -22,22 +22,22 @@ const CAP: (f64, f64) = (3.5, 0.0);
 impl Draw for Lines {
     fn draw(&self, form: Form) -> Option<Drawing> {
         self.series.first()?;
-        let plan = Plan::new(self, form);
+        let layout = LineLayout::new(self, form);
         let palette = self.palette();
         let mut svg = Svg::of(form);
-        plan.frame(&mut svg, self);
+        layout.frame(&mut svg, self);
         for series in &self.series {
             let look = palette.look(&series.name);
             let class = class("series", look, series);
             svg.group(&class, &series.name, |svg| match self.steps {
-                true => plan.steps(svg, series, look),
-                false => plan.line(svg, series, look),
+                true => layout.steps(svg, series, look),
+                false => layout.line(svg, series, look),
             });
         }
         if self.named_at_ends() && form == Form::Wide {
-            plan.names(&mut svg, self, &palette);
+            layout.names(&mut svg, self, &palette);
         }
-        Some(Drawing { height: plan.bottom + 42.0, body: svg.finish() })
+        Some(Drawing { height: layout.bottom + 42.0, body: svg.finish() })
     }
 
     fn keys(&self) -> Vec<Key> {
@@ -111,7 +111,7 @@ fn class(kind: &str, look: &Look, series: &Series) -> String {
 }
 
 /// The layout of the drawing.
-struct Plan {
+struct LineLayout {
     form: Form,
     x: Scale,
     y: Scale,
@@ -120,7 +120,7 @@ struct Plan {
     bottom: f64,
 }
 
-impl Plan {
+impl LineLayout {
     fn new(lines: &Lines, form: Form) -> Self {
         let size = form.letters();
         let bottom = TOP + form.pick(320.0, 230.0);

@@ -134,7 +134,7 @@ impl Dpdk {
 
     /// Takes the workers, as many as [`DpdkOptions::workers`]; none are left for a second call.
     ///
-    /// Each belongs in a thread of its own. At its first batch, a thread becomes one of DPDK's.
+    /// Each belongs in its own thread. At its first batch, a thread becomes one of DPDK's.
     pub fn workers(&mut self) -> Vec<DpdkIo> {
         std::mem::take(&mut self.workers)
     }

@@ -7,7 +7,7 @@ use super::ffi;
 /// Makes this thread one of DPDK's until it ends, if it is none yet.
 ///
 /// Pools of buffers keep some for each thread of DPDK's; any other thread takes each batch from a
-/// ring that all share, which is slower and nothing else. Therefore a failure, which means that
+/// ring that all share, which is only slower. Therefore a failure, which means that
 /// there are too many threads, is ignored.
 #[inline]
 pub(super) fn register() {

@@ -44,7 +44,7 @@ pub(super) struct Attachment {
 struct Code {
     /// The descriptors of its maps, which [`Xdp`](super::Xdp) keeps open.
     maps: [i32; 4],
-    /// The helper that tells the time.
+    /// The helper that returns the time.
     clock: i32,
     /// Bytes of the longest frame.
     longest: u16,
@@ -210,7 +210,7 @@ impl Attachment {
     /// Takes the sockets out of the program's map: the kernel gets all packets.
     pub(super) fn close(&self) {
         for queue in 0..self.queues {
-            // An element that is not there any more is no error.
+            // A missing element is not an error.
             drop(self.sockets.remove(queue.to_ne_bytes()));
         }
     }

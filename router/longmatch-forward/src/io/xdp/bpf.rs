@@ -105,7 +105,7 @@ unsafe fn own(descriptor: RawFd) -> OwnedFd {
 pub(super) struct Map<const K: usize, const V: usize>(OwnedFd);
 
 impl Map<16, 1> {
-    /// A hash map, whose keys are addresses.
+    /// A hash map with addresses as keys.
     pub(super) fn of_addresses(max_entries: u32) -> io::Result<Self> {
         Self::create(MAP_TYPE_HASH, max_entries, NO_PREALLOC)
     }

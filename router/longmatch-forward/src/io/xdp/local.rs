@@ -1,4 +1,4 @@
-//! The addresses of this machine, whose packets stay with the kernel.
+//! The addresses of this machine: their packets stay with the kernel.
 
 use std::collections::HashSet;
 use std::fmt;

@@ -75,7 +75,7 @@ const LAST_FRAME: std::time::Duration = std::time::Duration::from_millis(10);
 pub struct Xdp {
     attachments: Vec<Attachment>,
     local: LocalAddresses,
-    /// Programs that are loaded anew refer to it.
+    /// Programs that are loaded again refer to it.
     _alive: Arc<Map<4, 8>>,
     workers: Vec<XdpIo>,
     tun: Arc<Tun>,
@@ -164,7 +164,7 @@ impl Xdp {
         self.attachments.drain(..).filter_map(Attachment::release).collect()
     }
 
-    /// Replaces the addresses of this machine, whose packets stay with the kernel.
+    /// Replaces the addresses of this machine: their packets stay with the kernel.
     ///
     /// The broadcast addresses of links may be among them. There is room for 65,536 addresses.
     ///

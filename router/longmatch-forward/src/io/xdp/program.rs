@@ -233,8 +233,8 @@ const NOT_FORWARDED: [[u8; 2]; 2] = [[0xff, 0], [0, 0xff]];
 const KEYS: [i16; 2] = [-ADDRESS_BYTES, -2 * ADDRESS_BYTES];
 
 /// The program of an interface. Its maps: the array with its Ethernet address, local addresses, the time until which each
-/// queue's thread is alive, the sockets by queue. `clock` tells the time, `longest` is that of frames with one segment;
-/// `partial` tells that checksums may be partial; `otherwise` is returned if there is no socket.
+/// queue's thread is alive, the sockets by queue. `clock` returns the time, `longest` is the greatest length of frames
+/// with one segment; `partial` states that checksums may be partial; `otherwise` is returned if there is no socket.
 ///
 /// `None` never happens: it says that the program has a jump without a place.
 pub(super) fn forwarding_program(
@@ -250,7 +250,7 @@ pub(super) fn forwarding_program(
     asm.load(END, CONTEXT, CONTEXT_DATA_END, Width::Four);
     jump_if_shorter(&mut asm, ETHERNET_BYTES, pass);
     jump_if_longer(&mut asm, longest.into(), pass);
-    // The first bit of an Ethernet address on the wire tells groups from hosts.
+    // The first bit of an Ethernet address on the wire distinguishes groups from hosts.
     asm.load(R2, FRAME, 0, Width::One);
     asm.and(R2, 1);
     asm.jump_if(R2, If::NotEqual, 0, pass);
@@ -569,7 +569,7 @@ mod tests {
         for (frame, kernel) in frames() {
             assert_eq!(kept(&programs, &frame), [kernel; 2], "{frame:02x?}");
         }
-        // ICMP, UDP, ICMPv6; SCTP and a fragment of IPv6, whose checksums may be partial.
+        // ICMP, UDP, ICMPv6; SCTP and a fragment of IPv6: their checksums may be partial.
         for (protocol, kernel) in [(1, false), (17, false), (58, false), (132, true), (44, true)] {
             for (frame, place) in transit.iter().zip([23, 20]) {
                 let frame = with(frame.clone(), place, protocol);

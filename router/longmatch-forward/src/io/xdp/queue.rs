@@ -42,7 +42,7 @@ pub(super) struct Queue {
     completions: CompletionRing,
     /// Frames for the transmit ring.
     pending: HeapSlab,
-    /// `None` in copy mode, where the kernel fills frames by itself and transmits if told to.
+    /// `None` in copy mode, where the kernel fills frames by itself and transmits on request.
     wakeup: Option<Wakeup>,
     /// After the rings, which are mappings of it.
     socket: XdpSocket,
@@ -75,8 +75,8 @@ impl Queue {
             completion_count: ring,
         };
         let config = config.build().map_err(io::Error::other)?;
-        // Every socket registers the memory anew. The kernel pins the pages once more, and has a
-        // table of its own for them; an address means the same frame in each.
+        // Every socket registers the memory again. The kernel pins the pages again, and has a
+        // table of them for each socket; an address means the same frame in each.
         let (rings, mut flags) = builder.build_wakable_rings(umem, config).map_err(os_error)?;
         if !zero_copy {
             flags.force_copy();
@@ -308,7 +308,7 @@ mod tests {
 
     use super::*;
 
-    /// A queue of the loopback of a namespace of its own, which is down; `None` without the right.
+    /// A queue of the loopback device of a separate namespace, which is down; `None` without the right.
     fn loopback() -> Option<(Umem, Queue)> {
         // SAFETY: a system call without pointers.
         let unshared = unsafe { libc::unshare(libc::CLONE_NEWNET) };

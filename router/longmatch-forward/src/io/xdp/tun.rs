@@ -31,7 +31,7 @@ pub(super) struct Tun {
 }
 
 impl Tun {
-    /// Makes a device of this name, in which `%d` stands for the first free number, and sets it up.
+    /// Makes a device of this name, in which the kernel replaces `%d` by the first free number, and sets it up.
     ///
     /// Settings that the kernel does not let us change, and that keep it from handling the packets,
     /// are put into words and added to `warnings`.

@@ -46,7 +46,7 @@ pub struct XdpIo {
     burst: usize,
     tun: Arc<Tun>,
     alive: Alive,
-    /// After `queues` and `batch`, whose frames it has.
+    /// After `queues` and `batch`: it has their frames.
     umem: Umem,
 }
 

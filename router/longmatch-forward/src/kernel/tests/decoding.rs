@@ -154,7 +154,7 @@ fn routes_that_only_the_kernel_can_serve() {
         route.path.special
     };
     assert!(!special(&[]));
-    // Metrics: of which an MTU changes what is forwarded, and a window does not.
+    // Metrics: an MTU changes which packets are forwarded, a window does not.
     assert!(special(&attribute(8, &number(2, 1400))));
     assert!(!special(&attribute(8, &number(3, 1400))));
     // Attributes that are cut off, or of a length that no address has.
@@ -271,11 +271,11 @@ fn mutations_are_harmless() {
             bytes[place] = random.one_of(&[0, 1, 4, 8, 0x7f, 0x80, 0xff, any]);
         }
         let decoded = decode(&bytes, None);
-        // Whatever it says, the facts hold it.
-        let mut facts = super::super::Facts::new(&ports());
-        decoded.events.into_iter().for_each(|event| facts.apply(event));
-        for prefix in facts.take_dirty() {
-            facts.target(prefix);
+        // The state takes every event.
+        let mut state = super::super::KernelState::new(&ports());
+        decoded.events.into_iter().for_each(|event| state.apply(event));
+        for prefix in state.take_dirty() {
+            state.target(prefix);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Messages that were sent before a dump and are applied after it lead to the state of the dump.
 
-use super::super::Facts;
+use super::super::KernelState;
 use super::super::event::*;
-use super::super::facts::{State, Time};
+use super::super::state::{Origin, Snapshot};
 use super::*;
 
 /// The kernel's routes of one prefix and metric.
@@ -22,7 +22,7 @@ impl Kernel {
         via(random.one_of(&["10.0.0.1", "10.0.0.2", "10.0.0.3"]), 1)
     }
 
-    /// A list of routes, of which each has one hop.
+    /// A list of routes with one hop each.
     fn change_ipv4(&mut self, random: &mut Random) -> Option<Event> {
         let hop = self.hop(random);
         let known = self.hops.iter().position(|other| *other == hop);
@@ -85,10 +85,10 @@ impl Kernel {
     }
 }
 
-fn state(kernel: &Kernel) -> State {
-    let mut state = State::default();
-    kernel.dump().into_iter().for_each(|event| state.record(event));
-    state
+fn snapshot(kernel: &Kernel) -> Snapshot {
+    let mut snapshot = Snapshot::default();
+    kernel.dump().into_iter().for_each(|event| snapshot.record(event));
+    snapshot
 }
 
 #[test]
@@ -98,27 +98,33 @@ fn late_messages_change_nothing_in_the_end() {
         let mut random = Random(seed);
         let to = random.one_of(&["10.0.0.0/8", "fd00::/8"]);
         let mut kernel = Kernel { to, hops: Vec::new() };
-        let mut facts = Facts::new(&ports());
+        let mut state = KernelState::new(&ports());
         // Some are applied as they happen, the next ones are late, and the last ones are not.
         let mut change = |kernel: &mut Kernel| {
             let changes = 0..random.below(8);
             changes.filter_map(|_| kernel.change(&mut random)).collect::<Vec<_>>()
         };
-        change(&mut kernel).into_iter().for_each(|event| facts.apply(event));
-        assert!(facts.state.routes.iter().eq(state(&kernel).routes.iter()), "seed {seed}");
-        assert!(!facts.is_unsure());
+        change(&mut kernel).into_iter().for_each(|event| state.apply(event));
+        assert!(state.snapshot.routes.iter().eq(snapshot(&kernel).routes.iter()), "seed {seed}");
+        assert!(!state.may_be_stale());
         let late = change(&mut kernel);
         changed += usize::from(late.len() > 1);
-        facts.adopt(state(&kernel));
-        late.into_iter().for_each(|event| facts.apply_at(event, Time::Late));
-        if facts.is_unsure() {
+        state.adopt(snapshot(&kernel));
+        late.into_iter().for_each(|event| state.apply_at(event, Origin::DuringDump));
+        if state.may_be_stale() {
             // Another dump follows.
             continue;
         }
         sure += 1;
-        assert!(facts.state.routes.iter().eq(state(&kernel).routes.iter()), "seed {seed}: late");
-        change(&mut kernel).into_iter().for_each(|event| facts.apply(event));
-        assert!(facts.state.routes.iter().eq(state(&kernel).routes.iter()), "seed {seed}: live");
+        assert!(
+            state.snapshot.routes.iter().eq(snapshot(&kernel).routes.iter()),
+            "seed {seed}: late"
+        );
+        change(&mut kernel).into_iter().for_each(|event| state.apply(event));
+        assert!(
+            state.snapshot.routes.iter().eq(snapshot(&kernel).routes.iter()),
+            "seed {seed}: live"
+        );
     }
     assert!(sure > 10_000 && changed > 10_000, "{sure} {changed}");
 }

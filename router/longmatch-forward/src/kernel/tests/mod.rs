@@ -1,10 +1,10 @@
 //! Tests without a kernel.
 
 mod decoding;
-mod facts;
 mod late;
 mod model;
 mod overrun;
+mod state;
 
 use std::net::IpAddr;
 use std::sync::Arc;

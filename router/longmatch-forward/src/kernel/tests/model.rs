@@ -2,10 +2,10 @@
 
 use longmatch::Table;
 
-use super::super::Facts;
+use super::super::KernelState;
 use super::super::event::*;
-use super::super::facts::State;
 use super::super::routes::Rank;
+use super::super::state::Snapshot;
 use super::*;
 
 const PREFIXES: [&str; 12] = [
@@ -72,15 +72,15 @@ fn event(random: &mut Random) -> Event {
 }
 
 /// The target of an address, table by table as the kernel reads them.
-fn naive(facts: &Facts, addr: IpAddr) -> Option<Target> {
+fn naive(state: &KernelState, addr: IpAddr) -> Option<Target> {
     let host = IpPrefix::host(addr);
     for rank in [Rank::Local, Rank::Main, Rank::Default] {
         for len in (0..=host.len()).rev() {
             let prefix = IpPrefix::masked(addr, len).unwrap();
-            let aliases = facts.state.routes.get(prefix).iter();
+            let aliases = state.snapshot.routes.get(prefix).iter();
             let aliases: Vec<_> = aliases.filter(|alias| alias.rank == rank).cloned().collect();
-            if let Some(outcome) = facts.in_table(prefix, &aliases) {
-                let neighbour = outcome.on_link.and_then(|link| facts.known_neighbour(host, link));
+            if let Some(outcome) = state.in_table(prefix, &aliases) {
+                let neighbour = outcome.on_link.and_then(|link| state.known_neighbour(host, link));
                 return Some(neighbour.unwrap_or(outcome.target));
             }
         }
@@ -89,35 +89,35 @@ fn naive(facts: &Facts, addr: IpAddr) -> Option<Target> {
 }
 
 /// Updates the table by the marked prefixes, and verifies all of it.
-fn verify(facts: &mut Facts, table: &mut Table<Target>) {
-    for prefix in facts.take_dirty() {
-        match facts.target(prefix) {
+fn verify(state: &mut KernelState, table: &mut Table<Target>) {
+    for prefix in state.take_dirty() {
+        match state.target(prefix) {
             Some(target) => drop(table.insert(prefix, target).unwrap()),
             None => drop(table.remove(prefix)),
         }
     }
-    for prefix in facts.prefixes() {
-        assert_eq!(facts.target(prefix).as_ref(), table.get(prefix), "{prefix}");
+    for prefix in state.prefixes() {
+        assert_eq!(state.target(prefix).as_ref(), table.get(prefix), "{prefix}");
     }
     for (prefix, target) in table.iter() {
-        assert_eq!(facts.target(prefix).as_ref(), Some(target), "{prefix}");
+        assert_eq!(state.target(prefix).as_ref(), Some(target), "{prefix}");
     }
     for addr in ADDRESSES {
         let addr = self::addr(addr);
-        assert_eq!(naive(facts, addr).as_ref(), table.lookup(addr), "{addr}");
+        assert_eq!(naive(state, addr).as_ref(), table.lookup(addr), "{addr}");
     }
 }
 
 #[test]
 fn changes() {
     for seed in 0..200 {
-        let (mut random, mut facts) = (Random(seed), Facts::new(&ports()));
+        let (mut random, mut state) = (Random(seed), KernelState::new(&ports()));
         let mut table = Table::new().keep_mapped();
         for _ in 0..200 {
             for _ in 0..1 + random.below(3) {
-                facts.apply(event(&mut random));
+                state.apply(event(&mut random));
             }
-            verify(&mut facts, &mut table);
+            verify(&mut state, &mut table);
         }
     }
 }
@@ -125,14 +125,14 @@ fn changes() {
 #[test]
 fn dumps_between_changes() {
     for seed in 0..200 {
-        let (mut random, mut facts) = (Random(seed), Facts::new(&ports()));
+        let (mut random, mut state) = (Random(seed), KernelState::new(&ports()));
         let mut table = Table::new().keep_mapped();
         for _ in 0..50 {
-            let mut state = State::after(&facts.state);
-            (0..random.below(40)).for_each(|_| state.record(event(&mut random)));
-            facts.adopt(state);
-            (0..random.below(5)).for_each(|_| facts.apply(event(&mut random)));
-            verify(&mut facts, &mut table);
+            let mut snapshot = Snapshot::after(&state.snapshot);
+            (0..random.below(40)).for_each(|_| snapshot.record(event(&mut random)));
+            state.adopt(snapshot);
+            (0..random.below(5)).for_each(|_| state.apply(event(&mut random)));
+            verify(&mut state, &mut table);
         }
     }
 }

@@ -132,13 +132,13 @@ fn a_loss_before_queued_messages_leads_to_the_state_of_the_kernel() {
             let unread = kernel.with(|kernel| kernel.loss || !kernel.queue.is_empty());
             let found =
                 follower.targets().map(|(prefix, target)| (prefix, text(Some(target.clone()))));
-            (follower.is_unsure() || unread, found.collect::<BTreeMap<_, _>>())
+            (follower.may_be_stale() || unread, found.collect::<BTreeMap<_, _>>())
         };
         for _ in 0..6 {
             kernel.with(|kernel| kernel.change(3 * CAPACITY));
             follow();
         }
-        let found = (0..50).find_map(|_| Some(follow()).filter(|(unsure, _)| !unsure));
+        let found = (0..50).find_map(|_| Some(follow()).filter(|(stale, _)| !stale));
         let (_, found) = found.unwrap_or_else(|| panic!("seed {seed}: no rest"));
         let expected = kernel.with(|kernel| {
             losses += kernel.losses;

@@ -1,4 +1,4 @@
-//! Commands of this program that run beside a report's own steps.
+//! Commands of this program that run in the background of other steps.
 //!
 //! Many steps keep one core busy, such as Miri and compilation in one codegen unit. Two rows of steps at once use both
 //! cores of a small machine.
@@ -8,10 +8,10 @@ use std::io::{self, Read as _};
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 
-use crate::report::Report;
+use crate::steps::Steps;
 
 /// Commands that run in a thread, one after the other. Their output is held back.
-pub struct Beside(JoinHandle<Vec<Done>>);
+pub struct Background(JoinHandle<Vec<Done>>);
 
 /// A command that has ended.
 struct Done {
@@ -19,25 +19,25 @@ struct Done {
     output: io::Result<(String, ExitStatus)>,
 }
 
-impl Beside {
+impl Background {
     /// Starts the commands, each with its arguments split at blanks.
     pub fn start(commands: &'static [&'static str]) -> Self {
         let run = |words: &&'static str| Done { words, output: output(words) };
         Self(thread::spawn(move || commands.iter().map(run).collect()))
     }
 
-    /// Waits for the end, prints the output, and adds the commands' steps to the report. A command without a summary
+    /// Waits for the end, prints the output, and adds the commands' steps. A command without a summary
     /// is a failed step.
-    pub fn finish(self, report: &mut Report) {
+    pub fn finish(self, steps: &mut Steps) {
         let done = self.0.join().expect("the thread does not panic");
         for Done { words, output } in done {
             let name = format!("cargo xtask {words}");
             match output {
-                Err(error) => report.give_up(&name, &format!("could not be run: {error}")),
+                Err(error) => steps.give_up(&name, &format!("could not be run: {error}")),
                 Ok((text, status)) => {
                     print!("{text}");
-                    if !report.append(&text) {
-                        report.give_up(&name, &format!("ended without a summary: {status}"));
+                    if !steps.append(&text) {
+                        steps.give_up(&name, &format!("ended without a summary: {status}"));
                     }
                 }
             }

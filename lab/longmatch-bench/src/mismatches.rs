@@ -23,7 +23,7 @@ pub struct Mismatch {
 
 /// The number of compared answers, of wrong ones, and examples of these.
 #[derive(Clone, Debug)]
-pub(crate) struct Tally<F: Family> {
+pub(crate) struct MismatchCounts<F: Family> {
     pub addresses: u64,
     pub mismatches: u64,
     /// At most [`EXAMPLES`] wrong answers: (address, expected, got).
@@ -32,8 +32,8 @@ pub(crate) struct Tally<F: Family> {
     examples: Vec<(F::Bits, Option<NextHopId>, Option<NextHopId>)>,
 }
 
-impl<F: Family> Tally<F> {
-    /// A tally of no answers.
+impl<F: Family> MismatchCounts<F> {
+    /// Counts of no answers.
     pub fn new() -> Self {
         Self { addresses: 0, mismatches: 0, examples: Vec::new() }
     }
@@ -69,7 +69,7 @@ impl<F: Family> Tally<F> {
         }
     }
 
-    /// Adds the counts and examples of another tally.
+    /// Adds the counts and examples of others.
     pub fn add(&mut self, other: Self) {
         self.addresses += other.addresses;
         self.mismatches += other.mismatches;

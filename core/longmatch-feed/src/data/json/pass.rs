@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use serde::de::Error;
 
-use super::super::key::Kind;
-use super::super::shape::Shape;
+use super::super::key::CellKind;
+use super::super::layout::TextLayout;
 use super::super::text::{Load, Row};
 use super::names::{Array, Key, Lists, Names, Object, has_addresses};
 use super::{LIST, NFT_ELEMENT, PREFIX};
@@ -48,9 +48,9 @@ pub(super) struct Pending {
 
 /// A pass over all documents.
 #[derive(Default)]
-pub(super) struct Walk<'a> {
+pub(super) struct JsonPass<'a> {
     /// The receiver of the rows, in the second pass.
-    pub(super) load: Option<(Load<'a>, &'a Shape)>,
+    pub(super) load: Option<(Load<'a>, &'a TextLayout)>,
     pub(super) lenient: bool,
     pub(super) names: Names,
     /// The names of arrays whose addresses are rows.
@@ -75,22 +75,22 @@ pub(super) struct Walk<'a> {
     pub(super) muted: bool,
     /// Whether the objects are next hops of a row.
     pub(super) in_hops: bool,
-    /// The error of a row, which ends the walk.
+    /// The error of a row, which ends the pass.
     pub(super) failure: Option<Problem>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> JsonPass<'a> {
     /// The second pass.
-    pub(super) fn again<'b>(self, load: Load<'b>, shape: &'b Shape) -> Walk<'b> {
-        let Walk { lenient, names, taken, around, replaced, .. } = self;
-        let load = Some((load, shape));
+    pub(super) fn again<'b>(self, load: Load<'b>, layout: &'b TextLayout) -> JsonPass<'b> {
+        let JsonPass { lenient, names, taken, around, replaced, .. } = self;
+        let load = Some((load, layout));
         let address =
             |(name, value): &(String, String)| has_addresses(name, value).then(|| name.clone());
         let hidden = around.iter().map(|(number, scalars)| {
             (*number, scalars.iter().filter_map(address).collect::<Vec<_>>())
         });
         let hidden = hidden.filter(|(_, names)| !names.is_empty()).collect();
-        Walk { load, lenient, names, taken, around, hidden, replaced, ..Walk::default() }
+        JsonPass { load, lenient, names, taken, around, hidden, replaced, ..JsonPass::default() }
     }
 
     /// Takes an object that may be a row; returns whether it is. An object with rows inside is one if its prefix is
@@ -110,12 +110,12 @@ impl<'a> Walk<'a> {
         }
         self.rows += 1;
         self.last.clone_from(&key.text);
-        // An array with objects is no cell.
+        // An array with objects is not a cell.
         for (name, all) in lists.iter().filter(|(_, all)| all.text.is_none()) {
             self.lose("array", name, all.hosts.len() as u64);
         }
         self.mark_columns(object, near);
-        let Some((load, shape)) = &mut self.load else {
+        let Some((load, layout)) = &mut self.load else {
             self.names.add(object, &key);
             near.iter().for_each(|around| self.names.add_columns(around));
             return Ok(true);
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
             let around = self.open.iter().rev().filter_map(|number| self.around.get(number));
             let near = near.iter().map(|object| &**object);
             let around = near.chain(around.map(Vec::as_slice)).collect();
-            load.row(&JsonRow { object, key: &key, around, names: &shape.names })
+            load.row(&JsonRow { object, key: &key, around, names: &layout.names })
         });
         result.or_else(|error| self.fail(error)).map(|()| true)
     }
@@ -246,18 +246,18 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Counts the addresses of an object that is no row.
+    /// Counts the addresses of an object that is not a row.
     pub(super) fn lose_members(&mut self, object: &Object, lists: &Lists) {
         let is_list = |name: &String| lists.iter().any(|(list, _)| list == name);
         for (name, value) in object {
             let has_addresses = !is_list(name) && has_addresses(name, value);
-            let is_key = Kind::of(name).is_key();
+            let is_key = CellKind::of(name).is_key();
             self.lose("member", name, u64::from(has_addresses) + u64::from(is_key));
         }
         lists.iter().for_each(|(name, all)| self.lose("array", name, all.hosts.len() as u64));
     }
 
-    /// Counts the addresses of members that are no rows, and those around them.
+    /// Counts the addresses of members that are not rows, and those around them.
     pub(super) fn lose_pending(&mut self, all: &[Pending]) {
         let mut seen = HashSet::new();
         for Pending { object, lists, around } in all {
@@ -300,7 +300,7 @@ impl<'a> Walk<'a> {
         self.names.key(object, lists).is_some_and(|key| {
             is_named
                 || !self.names.fixed.is_empty()
-                || matches!(Kind::of(&key.text), Kind::Prefix | Kind::Range)
+                || matches!(CellKind::of(&key.text), CellKind::Prefix | CellKind::Range)
         })
     }
 

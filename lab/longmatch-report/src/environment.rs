@@ -30,7 +30,7 @@ const FLAGS: [&str; 12] = [
 ];
 
 /// Describes the machine, its system and this build as pairs of name and value. Takes some milliseconds.
-pub(crate) fn surroundings() -> Vec<(String, String)> {
+pub(crate) fn environment() -> Vec<(String, String)> {
     let machine = Machine::here();
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let unknown = || "unknown".to_owned();
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn every_circumstance_has_a_value() {
-        let all = surroundings();
+        let all = environment();
         assert!(all.iter().all(|(_, value)| !value.is_empty()), "{all:?}");
         assert!(all.iter().any(|it| it.0 == "longmatch"));
     }

@@ -1,21 +1,21 @@
-//! The shape of text: how rows are divided, which cells hold the prefix, and the columns' names.
+//! The layout of text: how rows are divided, which cells hold the prefix, and the columns' names.
 
 use std::fmt;
 
-use super::key::{Key, Kind, mentions_address};
+use super::key::{CellKind, Key, mentions_address};
 use super::names;
-use super::rows::Cells;
+use super::rows::CellSyntax;
 use super::sample::{Sample, key_columns};
 use crate::error::Problem;
 use crate::formats::Format;
 use crate::option_values::Delimiter;
 use crate::options::Options;
 
-/// The shape of a text.
+/// The layout of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Shape {
+pub(crate) struct TextLayout {
     pub(crate) format: Format,
-    pub(crate) cells: Cells,
+    pub(crate) cells: CellSyntax,
     /// Whether lines that begin with a semicolon are comments.
     pub(crate) semicolons: bool,
     pub(crate) header: bool,
@@ -24,10 +24,10 @@ pub(crate) struct Shape {
     pub(crate) names: Vec<String>,
 }
 
-impl fmt::Display for Shape {
+impl fmt::Display for TextLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.format, self.cells) {
-            (Format::Csv, Cells::Delimited(delimiter)) => {
+            (Format::Csv, CellSyntax::Delimited(delimiter)) => {
                 let header = if self.header { "with" } else { "without" };
                 let key = match self.key {
                     Key::Range(..) => " of ranges",
@@ -43,24 +43,24 @@ impl fmt::Display for Shape {
     }
 }
 
-impl Shape {
-    /// The shape of a list of prefixes.
+impl TextLayout {
+    /// The layout of a list of prefixes.
     pub(crate) fn list(semicolons: bool) -> Self {
         let names = vec!["prefix".to_owned()];
         let key = Key::One(0);
-        Self { format: Format::List, cells: Cells::One, semicolons, header: false, key, names }
+        Self { format: Format::List, cells: CellSyntax::One, semicolons, header: false, key, names }
     }
 
     /// Whether all rows are prefixes alone.
     pub(crate) fn is_list(&self) -> bool {
-        self.cells == Cells::One
+        self.cells == CellSyntax::One
     }
 
-    /// The shape of words separated by white space.
+    /// The layout of words separated by white space.
     pub(crate) fn words(format: Format, key: Key, names: &[&str]) -> Self {
         Self {
             format,
-            cells: Cells::Delimited(Delimiter::Whitespace),
+            cells: CellSyntax::Delimited(Delimiter::Whitespace),
             semicolons: true,
             header: false,
             key,
@@ -68,38 +68,38 @@ impl Shape {
         }
     }
 
-    /// The shape of prefixes with the rest of the line as their value.
+    /// The layout of prefixes with the rest of the line as their value.
     pub(crate) fn texts(semicolons: bool) -> Self {
         let names = vec!["prefix".to_owned(), "value".to_owned()];
-        Self { cells: Cells::Rest, names, format: Format::Text, ..Self::list(semicolons) }
+        Self { cells: CellSyntax::Rest, names, format: Format::Text, ..Self::list(semicolons) }
     }
 
-    /// The shape of objects with a prefix and these columns.
+    /// The layout of objects with a prefix and these columns.
     pub(crate) fn json(columns: &[String]) -> Self {
-        let mut shape = Self { format: Format::Json, ..Self::list(false) };
-        shape.names.extend_from_slice(columns);
-        shape
+        let mut layout = Self { format: Format::Json, ..Self::list(false) };
+        layout.names.extend_from_slice(columns);
+        layout
     }
 
-    /// The shape of a listing.
+    /// The layout of a listing.
     pub(crate) fn listing(format: Format) -> Self {
         let columns = format.listing().map_or(&[][..], |listing| listing.columns);
         let names = columns.iter().map(|name| (*name).to_owned()).collect();
-        Self { cells: Cells::Listing(format), names, format, ..Self::list(false) }
+        Self { cells: CellSyntax::Listing(format), names, format, ..Self::list(false) }
     }
 
-    /// The shape of rows that are divided into cells already.
+    /// The layout of rows that are divided into cells already.
     pub(crate) fn of_rows(
         rows: &[Vec<String>],
-        cells: Cells,
+        cells: CellSyntax,
         semicolons: bool,
         options: &Options,
     ) -> Result<Self, Problem> {
         let Some(first) = rows.first() else {
             return Ok(Self::list(semicolons));
         };
-        let kinds: Vec<Vec<Kind>> =
-            rows.iter().map(|row| row.iter().map(|cell| Kind::of(cell)).collect()).collect();
+        let kinds: Vec<Vec<CellKind>> =
+            rows.iter().map(|row| row.iter().map(|cell| CellKind::of(cell)).collect()).collect();
         let header = options.header.unwrap_or_else(|| is_header(rows, &kinds));
         let names = if header {
             names::of_header(first)
@@ -116,15 +116,15 @@ impl Shape {
             [one, two] => sample.pair(names::resolve(one, &names)?, names::resolve(two, &names)?),
             more => return Err(Problem::PrefixColumns { columns: more.len() }),
         };
-        let mut shape = Self { format: Format::Csv, cells, semicolons, header, key, names };
+        let mut layout = Self { format: Format::Csv, cells, semicolons, header, key, names };
         if !header {
-            shape.name_known(rows, &kinds);
+            layout.name_known(rows, &kinds);
         }
-        Ok(shape)
+        Ok(layout)
     }
 
     /// Names the columns of well-known files without a header.
-    fn name_known(&mut self, rows: &[Vec<String>], kinds: &[Vec<Kind>]) {
+    fn name_known(&mut self, rows: &[Vec<String>], kinds: &[Vec<CellKind>]) {
         let width = self.names.len();
         let numbers = |at: usize| is_integer(kinds, at);
         let known: &[&str] = match (self.key, width) {
@@ -162,14 +162,15 @@ fn is_geofeed(rows: &[Vec<String>]) -> bool {
 }
 
 /// Whether the cells of a column are integers, empty ones aside.
-fn is_integer(kinds: &[Vec<Kind>], at: usize) -> bool {
-    let mut cells = kinds.iter().filter_map(|row| row.get(at)).filter(|kind| **kind != Kind::Empty);
-    cells.next() == Some(&Kind::Integer) && cells.all(|kind| *kind == Kind::Integer)
+fn is_integer(kinds: &[Vec<CellKind>], at: usize) -> bool {
+    let mut cells =
+        kinds.iter().filter_map(|row| row.get(at)).filter(|kind| **kind != CellKind::Empty);
+    cells.next() == Some(&CellKind::Integer) && cells.all(|kind| *kind == CellKind::Integer)
 }
 
 /// Whether the first row has names: whether a later row has addresses where it has other text, or, if
 /// no row has addresses, whether it has no numbers.
-fn is_header(rows: &[Vec<String>], kinds: &[Vec<Kind>]) -> bool {
+fn is_header(rows: &[Vec<String>], kinds: &[Vec<CellKind>]) -> bool {
     let (Some(row), Some((first, later))) = (rows.first(), kinds.split_first()) else {
         return false;
     };
@@ -180,7 +181,7 @@ fn is_header(rows: &[Vec<String>], kinds: &[Vec<Kind>]) -> bool {
                 && !row.iter().any(|cell| resembles_key(cell) || mentions_address(cell))
         }
         None if later.is_empty() => !first.iter().any(|kind| kind.is_key()),
-        None => !first.iter().any(|kind| kind.is_key() || *kind == Kind::Integer),
+        None => !first.iter().any(|kind| kind.is_key() || *kind == CellKind::Integer),
     }
 }
 

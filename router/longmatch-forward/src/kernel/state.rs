@@ -1,4 +1,4 @@
-//! What the kernel said, and which prefixes a change concerns: no sockets, no tables.
+//! The kernel's state, and the prefixes that a change concerns: no sockets, no tables.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -10,27 +10,27 @@ use super::event::{
     Address, Event, Link, LinkAddress, NeighbourKey, NextHop, NextHopKind, Placing,
 };
 use super::neighbours::Neighbours;
-use super::routes::{Effect, Routes};
+use super::routes::{Effect, KernelRoutes};
 use crate::target::Port;
 
-/// The kernel's state.
+/// The kernel's state at one moment.
 #[derive(Clone, Default)]
-pub(super) struct State {
+pub(super) struct Snapshot {
     pub links: BTreeMap<u32, Link>,
     pub addresses: BTreeSet<Address>,
     pub next_hops: BTreeMap<u32, NextHopKind>,
     /// Those whose Ethernet address is known.
     pub neighbours: BTreeMap<NeighbourKey, LinkAddress>,
-    pub routes: Routes,
+    pub routes: KernelRoutes,
 }
 
-impl State {
-    /// No state; paths of routes will be shared with `before`.
+impl Snapshot {
+    /// An empty snapshot; paths of routes will be shared with `before`.
     pub fn after(before: &Self) -> Self {
         Self { routes: before.routes.next_generation(), ..Self::default() }
     }
 
-    /// Adds what a dump tells. A dump names the routes of a prefix in their order.
+    /// Adds an event of a dump. A dump names the routes of a prefix in their order.
     pub fn record(&mut self, event: Event) {
         match event {
             Event::Link(link) => drop(self.links.insert(link.index, link)),
@@ -48,61 +48,61 @@ impl State {
     }
 }
 
-/// How an event reached the facts.
+/// Origin of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Time {
+pub(super) enum Origin {
     /// As it happened.
-    Live,
+    Event,
     /// After a dump that began before it was read: the dump may know it and what came after it.
-    Late,
+    DuringDump,
 }
 
 /// The kernel's state, and the prefixes whose targets may have changed.
-pub struct Facts {
+pub struct KernelState {
     pub(super) ports: HashMap<u32, Arc<Port>>,
-    pub(super) state: State,
+    pub(super) snapshot: Snapshot,
     pub(super) neighbours: Neighbours,
     dirty: BTreeSet<IpPrefix>,
     /// Next-hop objects that changed. Their routes are found once for many of them.
     dirty_next_hops: HashSet<u32>,
     /// Whether the kernel may have changed routes without a message.
-    unsure: bool,
+    stale: bool,
     /// IPv4 prefixes with late messages about a replaced route, since the last dump.
     replaced_late: HashSet<IpPrefix>,
 }
 
-impl Facts {
-    /// No facts. Packets can be sent by these ports.
+impl KernelState {
+    /// An empty state. Packets can be sent by these ports.
     pub fn new(ports: &[Arc<Port>]) -> Self {
         Self {
             ports: ports.iter().map(|port| (port.index, port.clone())).collect(),
-            state: State::default(),
+            snapshot: Snapshot::default(),
             neighbours: Neighbours::default(),
             dirty: BTreeSet::new(),
             dirty_next_hops: HashSet::new(),
-            unsure: false,
+            stale: false,
             replaced_late: HashSet::new(),
         }
     }
 
     /// Applies a change as it happens.
     pub fn apply(&mut self, event: Event) {
-        self.apply_at(event, Time::Live);
+        self.apply_at(event, Origin::Event);
     }
 
-    /// Whether the facts may differ from the kernel's state, so that all must be read again.
-    pub fn is_unsure(&self) -> bool {
-        self.unsure
+    /// Whether this state may differ from the kernel's, so that everything must be read again.
+    pub fn may_be_stale(&self) -> bool {
+        self.stale
     }
 
-    pub(super) fn set_unsure(&mut self, unsure: bool) {
-        self.unsure = unsure;
+    pub(super) fn set_stale(&mut self, stale: bool) {
+        self.stale = stale;
     }
 
     /// Addresses of this machine, each once.
     pub fn local_addresses(&self) -> impl Iterator<Item = IpAddr> {
         let mut last = None;
-        let addresses = self.state.addresses.iter().map(|address| address.addr);
+        let addresses = self.snapshot.addresses.iter().map(|address| address.addr);
         // Equal ones are next to each other.
         addresses.filter(move |&addr| last.replace(addr) != Some(addr))
     }
@@ -110,26 +110,26 @@ impl Facts {
     /// The broadcast addresses of IPv4 links, some more than once.
     pub fn broadcast_addresses(&self) -> impl Iterator<Item = IpAddr> {
         // On links between two hosts there is none.
-        let links = self.state.addresses.iter().filter(|address| address.len < 31);
+        let links = self.snapshot.addresses.iter().filter(|address| address.len < 31);
         links.filter_map(|address| match address.addr {
             IpAddr::V4(addr) => Some((addr | Ipv4Addr::from(u32::MAX >> address.len)).into()),
             IpAddr::V6(_) => None,
         })
     }
 
-    pub(super) fn apply_at(&mut self, event: Event, time: Time) {
+    pub(super) fn apply_at(&mut self, event: Event, origin: Origin) {
         match event {
-            Event::Link(link) => self.link(link, time),
+            Event::Link(link) => self.link(link, origin),
             Event::LinkGone(index) => {
-                self.state.links.remove(&index);
-                self.unsure = true;
+                self.snapshot.links.remove(&index);
+                self.stale = true;
             }
-            Event::Address(address) => drop(self.state.addresses.insert(address)),
+            Event::Address(address) => drop(self.snapshot.addresses.insert(address)),
             Event::AddressGone(address) => {
-                self.state.addresses.remove(&address);
+                self.snapshot.addresses.remove(&address);
                 // IPv4 routes with this source address vanish silently, and with the last address
                 // of the interface all its IPv4 routes.
-                self.unsure |= address.addr.is_ipv4();
+                self.stale |= address.addr.is_ipv4();
             }
             Event::NextHop(NextHop { id, kind }) => self.set_next_hop(id, Some(kind)),
             Event::NextHopGone(id) => {
@@ -140,16 +140,16 @@ impl Facts {
             Event::NeighbourGone(key) => self.set_neighbour(key, None),
             Event::Route(route, placing) => {
                 let prefix = route.prefix;
-                self.note_late(prefix, Some(placing), time);
+                self.note_late(prefix, Some(placing), origin);
                 let effect = self.change(prefix, |routes| routes.add(route, placing));
                 debug_assert_ne!(effect, Effect::Unclear);
             }
             Event::RouteGone(route) => {
                 let prefix = route.prefix;
-                self.note_late(prefix, None, time);
+                self.note_late(prefix, None, origin);
                 let effect = self.change(prefix, |routes| routes.remove(route));
                 // A late message may be about a route that was gone before the dump.
-                self.unsure |= effect == Effect::Unclear && time == Time::Live;
+                self.stale |= effect == Effect::Unclear && origin == Origin::Event;
             }
         }
     }
@@ -159,29 +159,33 @@ impl Facts {
     /// Where several routes of a prefix have the same metric, a message says "the first one" but
     /// not which one that was. If the message is late, that is another one in the dump. Such
     /// prefixes are rare: all is read again then.
-    fn note_late(&mut self, prefix: IpPrefix, placing: Option<Placing>, time: Time) {
-        if time == Time::Live || prefix.addr().is_ipv6() {
+    fn note_late(&mut self, prefix: IpPrefix, placing: Option<Placing>, origin: Origin) {
+        if origin == Origin::Event || prefix.addr().is_ipv6() {
             return;
         }
-        self.unsure |= self.state.routes.get(prefix).len() > 1;
+        self.stale |= self.snapshot.routes.get(prefix).len() > 1;
         match placing {
-            Some(Placing::First | Placing::Last) => self.unsure = true,
+            Some(Placing::First | Placing::Last) => self.stale = true,
             Some(Placing::Replace) => drop(self.replaced_late.insert(prefix)),
             Some(Placing::Only) => {}
             // What was replaced may not have been the only one.
-            None => self.unsure |= self.replaced_late.contains(&prefix),
+            None => self.stale |= self.replaced_late.contains(&prefix),
         }
     }
 
     /// Changes the routes of a prefix.
-    fn change(&mut self, prefix: IpPrefix, change: impl FnOnce(&mut Routes) -> Effect) -> Effect {
-        let hid = self.state.routes.hides(prefix);
-        let effect = change(&mut self.state.routes);
+    fn change(
+        &mut self,
+        prefix: IpPrefix,
+        change: impl FnOnce(&mut KernelRoutes) -> Effect,
+    ) -> Effect {
+        let hid = self.snapshot.routes.hides(prefix);
+        let effect = change(&mut self.snapshot.routes);
         if effect == Effect::Changed {
             self.touch(prefix);
             if hid {
                 // What is hidden no longer is not so if the prefix hides others still.
-                self.dirty.extend(self.state.routes.below(prefix));
+                self.dirty.extend(self.snapshot.routes.below(prefix));
             }
         }
         effect
@@ -198,24 +202,25 @@ impl Facts {
     /// Whether a route or a next-hop object may lead by an interface.
     fn has_hops_by(&self, interface: u32) -> bool {
         let is_hop = |kind: &NextHopKind| matches!(kind, NextHopKind::Hop(hop) if hop.interface == interface);
-        self.state.routes.has_hops_by(interface) || self.state.next_hops.values().any(is_hop)
+        self.snapshot.routes.has_hops_by(interface) || self.snapshot.next_hops.values().any(is_hop)
     }
 
-    fn link(&mut self, link: Link, time: Time) {
+    fn link(&mut self, link: Link, origin: Origin) {
         self.follow_port(&link);
         let is_up = link.is_up();
         let flags = link.flags & Link::STATE;
         let index = link.index;
-        let before = self.state.links.insert(index, link);
+        let before = self.snapshot.links.insert(index, link);
         let changed = before.is_some_and(|before| before.flags & Link::STATE != flags);
         // IPv4 routes of an interface that goes down vanish silently, and hops of its multipath
         // routes die and come to life silently. If the dump was later than the event, a route may
         // have been added by an even earlier event.
-        self.unsure |= (changed || time == Time::Late && !is_up) && self.has_hops_by(index);
+        self.stale |=
+            (changed || origin == Origin::DuringDump && !is_up) && self.has_hops_by(index);
     }
 
     fn set_next_hop(&mut self, id: u32, kind: Option<NextHopKind>) {
-        let next_hops = &mut self.state.next_hops;
+        let next_hops = &mut self.snapshot.next_hops;
         let before = match kind.clone() {
             Some(kind) => next_hops.insert(id, kind),
             None => next_hops.remove(&id),
@@ -227,17 +232,17 @@ impl Facts {
 
     /// Removes the routes that use a next-hop object, as the kernel does without a message.
     fn remove_users(&mut self, id: u32) {
-        if !self.state.routes.uses(id) {
+        if !self.snapshot.routes.uses(id) {
             return;
         }
-        self.unsure = true;
-        for prefix in self.state.routes.users(|user| user == id) {
+        self.stale = true;
+        for prefix in self.snapshot.routes.users(|user| user == id) {
             self.change(prefix, |routes| routes.remove_users(prefix, id));
         }
     }
 
     fn set_neighbour(&mut self, key: NeighbourKey, address: Option<LinkAddress>) {
-        let neighbours = &mut self.state.neighbours;
+        let neighbours = &mut self.snapshot.neighbours;
         let before = match address {
             Some(address) => neighbours.insert(key, address),
             None => neighbours.remove(&key),
@@ -254,35 +259,35 @@ impl Facts {
 
     /// Makes one packet for each stale neighbour go to the kernel.
     pub(super) fn ask_stale(&self) {
-        let stale = self.state.neighbours.iter().filter(|(_, address)| address.is_stale);
+        let stale = self.snapshot.neighbours.iter().filter(|(_, address)| address.is_stale);
         stale.for_each(|(key, _)| self.neighbours.ask(*key));
     }
 
     /// Notes that the routes of a prefix changed.
     fn touch(&mut self, prefix: IpPrefix) {
         self.dirty.insert(prefix);
-        let hosts = hosts_below(&self.state.neighbours, prefix);
+        let hosts = hosts_below(&self.snapshot.neighbours, prefix);
         self.dirty.extend(hosts);
-        if self.state.routes.hides(prefix) {
-            self.dirty.extend(self.state.routes.below(prefix));
+        if self.snapshot.routes.hides(prefix) {
+            self.dirty.extend(self.snapshot.routes.below(prefix));
         }
     }
 
-    /// Replaces all facts by those of a dump. What is in both does not change.
-    pub(super) fn adopt(&mut self, state: State) {
-        let before = std::mem::replace(&mut self.state, state);
+    /// Replaces the state by a dump. Parts that are equal in both do not change.
+    pub(super) fn adopt(&mut self, snapshot: Snapshot) {
+        let before = std::mem::replace(&mut self.snapshot, snapshot);
         self.replaced_late.clear();
-        self.state.links.values().for_each(|link| self.follow_port(link));
-        let next_hops = differences(before.next_hops.iter(), self.state.next_hops.iter());
+        self.snapshot.links.values().for_each(|link| self.follow_port(link));
+        let next_hops = differences(before.next_hops.iter(), self.snapshot.next_hops.iter());
         self.dirty_next_hops.extend(next_hops);
-        for key in differences(before.neighbours.iter(), self.state.neighbours.iter()) {
-            self.neighbours.set(key, self.state.neighbours.get(&key).map(|address| address.mac));
+        for key in differences(before.neighbours.iter(), self.snapshot.neighbours.iter()) {
+            self.neighbours.set(key, self.snapshot.neighbours.get(&key).map(|address| address.mac));
             self.dirty.insert(IpPrefix::host(key.addr));
         }
-        for prefix in differences_by(before.routes.iter(), self.state.routes.iter()) {
+        for prefix in differences_by(before.routes.iter(), self.snapshot.routes.iter()) {
             self.touch(prefix);
             if before.routes.hides(prefix) {
-                self.dirty.extend(self.state.routes.below(prefix));
+                self.dirty.extend(self.snapshot.routes.below(prefix));
             }
         }
     }
@@ -294,7 +299,7 @@ impl Facts {
             let used = self.with_groups(changed);
             let prefixes = match used.is_empty() {
                 true => Vec::new(),
-                false => self.state.routes.users(|id| used.contains(&id)),
+                false => self.snapshot.routes.users(|id| used.contains(&id)),
             };
             prefixes.into_iter().for_each(|prefix| self.touch(prefix));
         }
@@ -303,20 +308,20 @@ impl Facts {
 
     /// These next-hop objects and the groups that they are in, as far as routes use them.
     fn with_groups(&self, mut ids: HashSet<u32>) -> HashSet<u32> {
-        let groups = self.state.next_hops.iter().filter(|(_, kind)| match kind {
+        let groups = self.snapshot.next_hops.iter().filter(|(_, kind)| match kind {
             NextHopKind::Group(members) => members.iter().any(|(id, _)| ids.contains(id)),
             _ => false,
         });
         let groups: Vec<_> = groups.map(|(&id, _)| id).collect();
         ids.extend(groups);
-        ids.retain(|&id| self.state.routes.uses(id));
+        ids.retain(|&id| self.snapshot.routes.uses(id));
         ids
     }
 
     /// Every prefix that may have a target, in order; some twice.
     pub(super) fn prefixes(&self) -> impl Iterator<Item = IpPrefix> {
-        let hosts = self.state.neighbours.keys().map(|key| IpPrefix::host(key.addr));
-        self.state.routes.iter().map(|(prefix, _)| prefix).chain(hosts)
+        let hosts = self.snapshot.neighbours.keys().map(|key| IpPrefix::host(key.addr));
+        self.snapshot.routes.iter().map(|(prefix, _)| prefix).chain(hosts)
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) enum Mode<'s> {
 }
 
 /// One pass over all records of an input.
-pub(crate) struct Walk<'s> {
+pub(crate) struct MrtPass<'s> {
     pub(crate) peers: Peers,
     /// The last peer index table, as positions in `peers`.
     pub(super) index: Option<Vec<usize>>,
@@ -65,7 +65,7 @@ impl fmt::Display for PathValue {
     }
 }
 
-impl<'s> Walk<'s> {
+impl<'s> MrtPass<'s> {
     pub(crate) fn new(mode: Mode<'s>, value: RouteValue) -> Self {
         Self {
             peers: Peers::default(),

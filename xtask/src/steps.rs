@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Instant;
 
 /// Result of a command: `Ok(true)` when every step passed, `Ok(false)` when one failed.
-pub type Outcome = Result<bool, Box<dyn Error>>;
+pub type CommandResult = Result<bool, Box<dyn Error>>;
 
 /// Heading of the summary.
 const SUMMARY: &str = "\n==> summary\n";
@@ -25,11 +25,11 @@ pub enum Verdict {
 
 /// The steps so far, each as its line of the summary.
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct Steps {
     lines: Vec<String>,
 }
 
-impl Report {
+impl Steps {
     /// Runs a step that is a function of this program.
     pub fn step(&mut self, name: &str, work: impl FnOnce() -> Verdict) {
         println!("\n==> {name}");
@@ -68,7 +68,7 @@ impl Report {
         self.step(name, || Verdict::Skipped(why.to_owned()));
     }
 
-    /// Adds the steps of another report from its printed text. Returns `false` if the text has no summary.
+    /// Adds the steps of another run from its printed text. Returns `false` if the text has no summary.
     pub fn append(&mut self, text: &str) -> bool {
         let Some((_, summary)) = text.rsplit_once(SUMMARY) else { return false };
         let lines: Vec<_> = summary.lines().collect();
@@ -97,7 +97,7 @@ impl Report {
         !self.has_failed()
     }
 
-    /// Returns one line for each step, then the line of counts, whose form is fixed because other programs read it.
+    /// Returns one line for each step, then the line of counts. Other programs read this line, so its form is fixed.
     fn summary(&self) -> String {
         let [passed, failed, skipped] =
             ["passed ", "failed ", "skipped "].map(|kind| self.count(kind));
@@ -112,13 +112,13 @@ mod tests {
 
     #[test]
     fn a_failure_stops_nothing_and_is_counted() {
-        let mut report = Report::default();
-        report.step("first", || Verdict::Failed("broken".to_owned()));
-        assert!(!report.passed());
-        report.step("second", || Verdict::Passed);
-        assert!(report.passed());
-        report.skip("third", "no such target");
-        let summary = report.summary();
+        let mut steps = Steps::default();
+        steps.step("first", || Verdict::Failed("broken".to_owned()));
+        assert!(!steps.passed());
+        steps.step("second", || Verdict::Passed);
+        assert!(steps.passed());
+        steps.skip("third", "no such target");
+        let summary = steps.summary();
         let lines: Vec<&str> = summary.lines().collect();
         assert_eq!(lines.len(), 4);
         assert!(
@@ -129,37 +129,37 @@ mod tests {
         assert!(lines[1].starts_with("passed   second"), "{}", lines[1]);
         assert_eq!(lines[2], "skipped  third: no such target");
         assert_eq!(lines[3], "1 passed, 1 failed, 1 skipped");
-        assert!(!report.finish());
+        assert!(!steps.finish());
     }
 
     #[test]
-    fn another_reports_text_keeps_its_steps() {
-        let mut other = Report::default();
+    fn another_runs_text_keeps_its_steps() {
+        let mut other = Steps::default();
         other.step("a (b), c: d", || Verdict::Failed("exit status: 1".to_owned()));
         other.step("e: f (s390x)", || Verdict::Passed);
         other.skip("g", "no h (`rustup`): install it");
         let text = format!("output\n{SUMMARY}{}", other.summary());
-        let mut report = Report::default();
-        assert!(report.append(&text) && report.has_failed());
-        assert_eq!(report.summary(), other.summary());
-        assert!(!report.append("thread 'main' panicked"));
-        assert!(!report.append(SUMMARY));
+        let mut steps = Steps::default();
+        assert!(steps.append(&text) && steps.has_failed());
+        assert_eq!(steps.summary(), other.summary());
+        assert!(!steps.append("thread 'main' panicked"));
+        assert!(!steps.append(SUMMARY));
     }
 
     #[test]
     fn skipping_is_not_failing() {
-        let mut report = Report::default();
-        report.skip("only", "not here");
-        assert!(!report.has_failed() && report.finish());
+        let mut steps = Steps::default();
+        steps.skip("only", "not here");
+        assert!(!steps.has_failed() && steps.finish());
     }
 
     #[test]
     fn steps_that_do_not_run_fail() {
-        let mut report = Report::default();
-        report.give_up("tests", "they do not build");
-        assert!(report.has_failed() && report.summary().starts_with("failed   tests"));
-        let mut report = Report::default();
-        report.command("absent", &mut Command::new("./no-such-program"));
-        assert!(report.summary().contains("could not be started") && !report.finish());
+        let mut steps = Steps::default();
+        steps.give_up("tests", "they do not build");
+        assert!(steps.has_failed() && steps.summary().starts_with("failed   tests"));
+        let mut steps = Steps::default();
+        steps.command("absent", &mut Command::new("./no-such-program"));
+        assert!(steps.summary().contains("could not be started") && !steps.finish());
     }
 }
