@@ -111,7 +111,7 @@ fn rust_version(manifest: &str) -> Option<String> {
 }
 
 /// Returns the installed targets or toolchains, or why rustup does not list them.
-fn installed(kind: &str) -> Result<String, String> {
+pub fn installed(kind: &str) -> Result<String, String> {
     let words: &[&str] =
         if kind == "target" { &["target", "list", "--installed"] } else { &[kind, "list"] };
     let output = Command::new("rustup").args(words).output();
@@ -123,7 +123,7 @@ fn installed(kind: &str) -> Result<String, String> {
 }
 
 /// Checks that a list has a target, or a toolchain for this host.
-fn has(installed: &Result<String, String>, name: &str) -> Result<(), String> {
+pub fn has(installed: &Result<String, String>, name: &str) -> Result<(), String> {
     let list = installed.as_ref().map_err(String::clone)?;
     // A toolchain's name goes on with its host.
     let begins = |line: &str| {

@@ -81,7 +81,8 @@ fn check(mode: Mode) -> Result<Verdict, Box<dyn Error>> {
     if golden.compiler != now.compiler {
         println!("the golden file is of {}; this compiler is {}:", golden.compiler, now.compiler);
         println!(
-            "only gathers, calls and instructions of each function are compared, with tolerance"
+            "only gathers, calls and instructions of each function are compared, with tolerance; all counts are with that \
+             compiler (`rustup toolchain install VERSION`, `cargo +VERSION xtask asm`)"
         );
     }
     let differences = golden.differences(&now);

@@ -1,12 +1,11 @@
 //! Fetches the public packages with their ordinary clients, which verify downloads.
 
-use std::env;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::workspace::{cargo, json, root};
+use crate::workspace::{cargo, json, target};
 
 /// Returns the directory of an unpacked package of crates.io.
 ///
@@ -16,7 +15,7 @@ use crate::workspace::{cargo, json, root};
 /// # Errors
 /// If cargo cannot be started, cannot fetch the package, or prints unexpected output.
 pub fn cargo_package(name: &str, version: &str) -> Result<PathBuf, Box<dyn Error>> {
-    let project = target_dir().join("xtask-data");
+    let project = target().join("xtask-data");
     fs::create_dir_all(project.join("src"))?;
     fs::write(project.join("src/lib.rs"), "")?;
     let manifest = project.join("Cargo.toml");
@@ -46,7 +45,7 @@ pub fn go_module(path: &str, version: &str) -> Result<PathBuf, Box<dyn Error>> {
         .arg(format!("{path}@{version}"))
         .stdin(Stdio::null());
     // Run outside any module, so that no go.mod is read or changed.
-    let answer = json(command.current_dir(target_dir()))?;
+    let answer = json(command.current_dir(target()))?;
     let dir = answer["Dir"].as_str();
     Ok(dir.ok_or_else(|| format!("go prints no directory of {path} {version}"))?.into())
 }
@@ -56,7 +55,7 @@ pub fn go_module(path: &str, version: &str) -> Result<PathBuf, Box<dyn Error>> {
 /// # Errors
 /// If npm is not installed or cannot fetch the package.
 pub fn npm_package(name: &str, version: &str) -> Result<Vec<u8>, Box<dyn Error>> {
-    let dir = target_dir().join("xtask-data");
+    let dir = target().join("xtask-data");
     fs::create_dir_all(&dir)?;
     let mut command = Command::new("npm");
     command.args(["pack", "--json"]).arg(format!("{name}@{version}")).stdin(Stdio::null());
@@ -66,9 +65,4 @@ pub fn npm_package(name: &str, version: &str) -> Result<Vec<u8>, Box<dyn Error>>
     let bytes = fs::read(&file)?;
     fs::remove_file(file)?;
     Ok(bytes)
-}
-
-fn target_dir() -> PathBuf {
-    // A relative value is relative to the repository's root, where the alias starts cargo.
-    root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }

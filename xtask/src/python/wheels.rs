@@ -9,6 +9,7 @@ use std::process::Command;
 use super::environment::{self, Environment};
 use super::{directory, package, verdict};
 use crate::steps::{CommandResult, Steps, Verdict};
+use crate::targets::{has, installed};
 use crate::workspace::target;
 
 /// The oldest glibc of the wheels: that of the tag manylinux2014.
@@ -37,12 +38,9 @@ pub fn run() -> CommandResult {
         return Ok(steps.finish());
     }
     for (triple, tag) in TARGETS {
-        steps.step(&format!("wheel, {triple}"), || {
-            if !has_target(triple) {
-                let why = format!("no standard library for it (`rustup target add {triple}`)");
-                return Verdict::Skipped(why);
-            }
-            verdict(wheel(&environment, &sources, (triple, tag), &out))
+        steps.step(&format!("wheel, {triple}"), || match has(&installed("target"), triple) {
+            Ok(()) => verdict(wheel(&environment, &sources, (triple, tag), &out)),
+            Err(why) => Verdict::Skipped(format!("{why} (`rustup target add {triple}`)")),
         });
     }
     for interpreter in FREE_THREADED {
@@ -110,12 +108,4 @@ fn free_threaded(
     maturin.args(["--compatibility", COMPATIBILITY, "--out"]).arg(out);
     maturin.current_dir(environment::only_file(sources)?).env("CARGO_TARGET_DIR", target());
     environment::run(&mut maturin)
-}
-
-/// Whether the standard library for a target is installed; without rustup this is not known, and the build says so.
-fn has_target(triple: &str) -> bool {
-    let listed = Command::new("rustup").args(["target", "list", "--installed"]).output();
-    listed.map_or(true, |output| {
-        String::from_utf8_lossy(&output.stdout).lines().any(|line| line == triple)
-    })
 }
