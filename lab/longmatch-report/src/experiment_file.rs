@@ -172,7 +172,7 @@ fn found<T: Clone>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::declaration::{Rates, Tables, paper};
+    use crate::declaration::{Rates, TableChoice, paper};
     use crate::record::Value;
 
     const FILE: &str = r#"
@@ -270,7 +270,7 @@ mod tests {
                 let split = ["the table", "SYN1", "SYN2"];
                 let split =
                     split.iter().flat_map(|it| names.iter().map(move |run| format!("{it}, {run}")));
-                if rates.tables == Tables::Split { split.collect() } else { names }
+                if rates.tables == TableChoice::Split { split.collect() } else { names }
             };
             let has = |engine: &str, run: &str| {
                 all.iter().any(|rates| {
