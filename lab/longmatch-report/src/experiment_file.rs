@@ -76,7 +76,7 @@ impl Engine {
 /// Reads the experiments of a file.
 ///
 /// # Errors
-/// If the file is malformed: what is wrong, and where.
+/// If the file is malformed: the error and its place.
 pub(crate) fn experiments(text: &str) -> Result<Vec<Experiment>, String> {
     let mut file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     for (name, run) in file.runs.iter_mut().filter(|(_, run)| run.name.is_empty()) {
