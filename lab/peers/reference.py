@@ -155,7 +155,7 @@ def packed(family, text):
 
 
 def segments(count, start, lookups):
-    """The parts of an array of `count` keys that make so many lookups from `start` on."""
+    """The parts of an array of `count` keys for this number of lookups from `start` on."""
     while lookups:
         end = min(count, start + lookups)
         yield start, end

@@ -32,7 +32,7 @@ pub enum Mode {
 
 /// The tables to rebuild.
 #[derive(Debug, Clone, Copy)]
-pub enum Tables<'a> {
+pub enum RebuiltTables<'a> {
     /// The routing tables.
     Routes,
     /// The default table, from this version of its source, or from the one that it has.
@@ -41,19 +41,21 @@ pub enum Tables<'a> {
 
 /// Rebuilds tables; returns whether data/PROVENANCE.md records them.
 #[cfg(feature = "data")]
-pub fn run(tables: Tables<'_>, mode: Mode) -> CommandResult {
+pub fn run(tables: RebuiltTables<'_>, mode: Mode) -> CommandResult {
     match tables {
-        Tables::Routes => build::run(mode),
-        Tables::Default(version) => default_table::run(version, mode),
+        RebuiltTables::Routes => build::run(mode),
+        RebuiltTables::Default(version) => default_table::run(version, mode),
     }
 }
 
 /// Runs this command again with the feature that it needs.
 #[cfg(not(feature = "data"))]
-pub fn run(tables: Tables<'_>, mode: Mode) -> CommandResult {
+pub fn run(tables: RebuiltTables<'_>, mode: Mode) -> CommandResult {
     let tables = match tables {
-        Tables::Routes => String::new(),
-        Tables::Default(version) => format!(" default-table {}", version.unwrap_or_default()),
+        RebuiltTables::Routes => String::new(),
+        RebuiltTables::Default(version) => {
+            format!(" default-table {}", version.unwrap_or_default())
+        }
     };
     let check = if mode == Mode::Check { " --check" } else { "" };
     crate::workspace::again_with("data", &format!("data{tables}{check}"))

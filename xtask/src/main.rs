@@ -91,14 +91,16 @@ fn main() -> ExitCode {
         ["pipes", words @ ..] => pipes::run(words),
         ["wheels"] => python::wheels(),
         ["peers", words @ ..] => peers::run(words),
-        ["data"] => data::run(data::Tables::Routes, data::Mode::Write),
-        ["data", "--check"] => data::run(data::Tables::Routes, data::Mode::Check),
-        ["data", "default-table"] => data::run(data::Tables::Default(None), data::Mode::Write),
+        ["data"] => data::run(data::RebuiltTables::Routes, data::Mode::Write),
+        ["data", "--check"] => data::run(data::RebuiltTables::Routes, data::Mode::Check),
+        ["data", "default-table"] => {
+            data::run(data::RebuiltTables::Default(None), data::Mode::Write)
+        }
         ["data", "default-table", "--check"] => {
-            data::run(data::Tables::Default(None), data::Mode::Check)
+            data::run(data::RebuiltTables::Default(None), data::Mode::Check)
         }
         ["data", "default-table", version] => {
-            data::run(data::Tables::Default(Some(version)), data::Mode::Write)
+            data::run(data::RebuiltTables::Default(Some(version)), data::Mode::Write)
         }
         ["dist"] => dist::run(),
         ["docs"] => docs::run(false),

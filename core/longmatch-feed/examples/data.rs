@@ -1,4 +1,4 @@
-//! Loads prefix data and prints what was read:
+//! Loads prefix data and prints a summary:
 //! `cargo run --release --example data -- sites.csv`.
 
 use std::time::Instant;

@@ -44,7 +44,7 @@ pub struct FeedError {
     pub read_as: Option<String>,
 }
 
-/// What a lenient load does after a problem.
+/// The action of a lenient load after a problem.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum After {
     /// It leaves out the line, row, record or packet.

@@ -1,4 +1,4 @@
-//! Streams of any length, compressed or not: what is read once, from the first byte to the last.
+//! Streams of any length, compressed or not, which are read once from the first byte to the last.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use crate::error::Problem;
 /// A stream, decompressed while it is read. Its memory does not depend on its length.
 ///
 /// A magic number determines the compression. Unlike the loaders of this crate, a stream has no limit on
-/// what it decompresses to: use it where output is passed on, not kept.
+/// its decompressed size: use it if the output is processed at once, not kept.
 ///
 /// ```
 /// use std::io::Read;

@@ -185,7 +185,7 @@ fn feed_error(error: &FeedError) -> PyErr {
     }
 }
 
-/// Reads inputs into one table; warns of what was left out.
+/// Reads inputs into one table; warns of skipped parts.
 fn read(py: Python<'_>, inputs: &[Input], options: Options) -> PyResult<PrefixData> {
     let (data, reports) = py
         .detach(|| {

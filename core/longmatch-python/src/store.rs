@@ -1,4 +1,4 @@
-//! What a frozen table is made of: routes that lead to codes, and values by their codes.
+//! The parts of a frozen table: routes that lead to codes, and values by their codes.
 
 use std::net::IpAddr;
 

@@ -57,7 +57,7 @@ pub struct Fib<F: Family, E: ?Sized = dyn Checked<F>> {
 pub type LiveFib<F> = Fib<F, dyn Compiled<F>>;
 
 impl<F: Engines> Fib<F> {
-    /// Compiles a table. O(routes), plus what the engine's structure needs.
+    /// Compiles a table. O(routes), plus the time for the engine's structure.
     ///
     /// # Errors
     /// When the family has no such engine, the engine has no such option, or the table exceeds one

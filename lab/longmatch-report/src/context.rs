@@ -6,7 +6,7 @@ use longmatch_bench::{
     BenchFamily, KeySource, Measurement, Mode, ROOFLINE, RunConfig, Traffic, Workload,
 };
 
-use crate::declaration::{EngineUnderTest, RunSpec, Skipped, Tables, paper};
+use crate::declaration::{EngineUnderTest, RunSpec, Skipped, TableChoice, paper};
 use crate::engine_set::{EngineSet, Measured};
 use crate::experiment::Experiment;
 use crate::inputs::{Effort, Inputs, Named, SEED};
@@ -46,7 +46,7 @@ pub(crate) struct ExperimentContext<'a> {
 type OnTable<F> = fn(&mut ExperimentContext<'_>, Named<'_, F>) -> Result<(), Skipped>;
 
 /// The tables of an experiment, the estimated seconds of a number of engines on one, and the function that measures.
-pub(crate) type Function = (Tables, fn(f64, &Effort) -> f64, OnTable<Ipv4>, OnTable<Ipv6>);
+pub(crate) type Function = (TableChoice, fn(f64, &Effort) -> f64, OnTable<Ipv4>, OnTable<Ipv6>);
 
 /// The cell of a figure that shows a value.
 #[derive(Clone, Copy, Default)]

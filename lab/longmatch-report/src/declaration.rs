@@ -21,7 +21,7 @@ pub(crate) struct Rates {
     /// The figure that shows them; usually the one with the name of the experiment.
     #[serde(default)]
     pub figure: String,
-    pub tables: Tables,
+    pub tables: TableChoice,
     /// The engines, which take turns in one comparison.
     pub engines: Vec<EngineUnderTest>,
     /// The names of the run configurations.
@@ -112,7 +112,7 @@ impl EngineUnderTest {
 /// The tables of an experiment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Tables {
+pub(crate) enum TableChoice {
     /// Every IPv4 table.
     Ipv4,
     /// Every IPv6 table.
@@ -129,7 +129,7 @@ pub(crate) enum Tables {
     Split,
 }
 
-impl Tables {
+impl TableChoice {
     /// Returns the greatest numbers of IPv4 and of IPv6 tables.
     pub fn most(self) -> [usize; 2] {
         match self {

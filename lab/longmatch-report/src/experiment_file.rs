@@ -76,7 +76,7 @@ impl Engine {
 /// Reads the experiments of a file.
 ///
 /// # Errors
-/// If the file is malformed: what is wrong, and where.
+/// If the file is malformed: the error and its place.
 pub(crate) fn experiments(text: &str) -> Result<Vec<Experiment>, String> {
     let mut file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     for (name, run) in file.runs.iter_mut().filter(|(_, run)| run.name.is_empty()) {
@@ -172,7 +172,7 @@ fn found<T: Clone>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::declaration::{Rates, Tables, paper};
+    use crate::declaration::{Rates, TableChoice, paper};
     use crate::record::Value;
 
     const FILE: &str = r#"
@@ -270,7 +270,7 @@ mod tests {
                 let split = ["the table", "SYN1", "SYN2"];
                 let split =
                     split.iter().flat_map(|it| names.iter().map(move |run| format!("{it}, {run}")));
-                if rates.tables == Tables::Split { split.collect() } else { names }
+                if rates.tables == TableChoice::Split { split.collect() } else { names }
             };
             let has = |engine: &str, run: &str| {
                 all.iter().any(|rates| {

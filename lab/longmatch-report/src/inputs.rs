@@ -9,7 +9,7 @@ use longmatch::{Change, Ipv4, Ipv6, Rib, Route};
 use longmatch_bench::{BenchFamily, Destinations, PeerCommand, known_peers};
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::Tables;
+use crate::declaration::TableChoice;
 use crate::scaled::{NEIGHBOURS, neighbour, with_neighbours};
 
 /// The seed of all traffic, so that two reports look up the same addresses.
@@ -107,7 +107,10 @@ impl<F: BenchFamily> Copy for Named<'_, F> {}
 
 impl Inputs {
     /// Returns the chosen tables of each family, as far as they have routes of it.
-    pub(crate) fn chosen(&self, tables: Tables) -> (Vec<Named<'_, Ipv4>>, Vec<Named<'_, Ipv6>>) {
+    pub(crate) fn chosen(
+        &self,
+        tables: TableChoice,
+    ) -> (Vec<Named<'_, Ipv4>>, Vec<Named<'_, Ipv6>>) {
         let [four, six] = tables.most();
         let four = self.named(|it| &it.ipv4, |it| &it.ipv4, four);
         (four, self.named(|it| &it.ipv6, |it| &it.ipv6, six))
@@ -346,7 +349,7 @@ mod tests {
         assert_eq!(all.of_papers().fingerprint(), all.fingerprint());
         all.origins = true;
         let papers = all.of_papers();
-        let (ipv4, ipv6) = papers.chosen(Tables::All);
+        let (ipv4, ipv6) = papers.chosen(TableChoice::All);
         assert_eq!((ipv4.len(), ipv4[0].name), (1, FEW_NEXT_HOPS));
         assert!(ipv4[0].rib.iter().eq([route(near)]));
         assert_eq!((ipv6.len(), ipv6[0].name), (1, "t"));

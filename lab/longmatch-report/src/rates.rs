@@ -9,7 +9,7 @@ use longmatch_bench::{
 };
 
 use crate::context::{ExperimentContext, FigureCell, MIB, anchor};
-use crate::declaration::{Axis, EngineUnderTest, Rates, RunSpec, Skipped, Tables};
+use crate::declaration::{Axis, EngineUnderTest, Rates, RunSpec, Skipped, TableChoice};
 use crate::engine_set::{EngineSet, Measured};
 use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::scaled::{Growth, renumbered, thinned};
@@ -41,7 +41,7 @@ pub(crate) fn seconds(all: &[Rates], inputs: &Inputs, effort: &Effort) -> f64 {
         let measured = runs.sum::<f64>() + engines as f64 * COMPILE + peers as f64 * 3.0;
         let on_table = |routes: usize| {
             let sizes = sizes(rates, effort, routes);
-            let copies = if rates.tables == Tables::Split { 3 } else { sizes.len().max(1) };
+            let copies = if rates.tables == TableChoice::Split { 3 } else { sizes.len().max(1) };
             let derived = sizes.iter().sum::<usize>() as f64 * PER_ROUTE * engines as f64;
             copies as f64 * measured + derived
         };
@@ -61,7 +61,7 @@ pub(crate) fn run(all: &[Rates], context: &mut ExperimentContext<'_>) -> Result<
         tables += four.len() + six.len();
         for named in four {
             match rates.tables {
-                Tables::Split => split(rates, context, named),
+                TableChoice::Split => split(rates, context, named),
                 _ => sized(rates, context, named),
             }
         }

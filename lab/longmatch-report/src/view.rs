@@ -248,7 +248,7 @@ fn heat_map(metric: &str, values: &[&Value], axes: &[String; 2]) -> HeatMap {
     HeatMap { axes: axes.clone(), unit: metric.into(), rows: rows.map(row).collect(), columns }
 }
 
-/// What a value is about, in the order of headings: engine, run configuration, place, quantity; and its unit.
+/// The subject of a value, in the order of headings (engine, run configuration, place, quantity), and its unit.
 type Key = [String; 5];
 
 fn key(value: &Value) -> Key {

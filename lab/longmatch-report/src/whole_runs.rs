@@ -50,7 +50,7 @@ struct Owner {
 }
 
 impl Written {
-    /// Counts what a change of the route of `prefix` writes below a direct entry.
+    /// Counts the items that a change of the route of `prefix` writes below a direct entry.
     fn entry<F: BenchFamily>(&mut self, rib: &Rib<F>, entry: Prefix<F>, prefix: Prefix<F>) {
         let above = rib.cover(entry).last();
         let owner = Owner {
@@ -65,7 +65,7 @@ impl Written {
         }
     }
 
-    /// Counts what a change writes in and below the node of a block with longer routes inside.
+    /// Counts the items that a change writes in and below the node of a block with longer routes inside.
     ///
     /// Returns the next hop if it is the same for the whole block, so that there is no node. Without a changed prefix
     /// nothing is written.

@@ -46,7 +46,7 @@ struct table {
 	 * key is computed from the previous answer.
 	 */
 	uint32_t (*walk)(const struct table *table, size_t first, size_t count, int dependent);
-	/* Looks up keys in one call, whose answers `answer` reads. */
+	/* Looks up keys in one call; `answer` reads the answers. */
 	void (*look_up_batch)(size_t first, size_t count);
 	uint32_t (*answer)(size_t index);
 	/* What else the table's functions need. */

@@ -289,7 +289,7 @@ int serve(const struct table *const *tables, size_t count)
 {
 	struct session sessions[2] = {{NULL, NULL, 0, 0}}, *session;
 	char line[MAX_LINE], family[8];
-	/* Whatever libraries print is no answer. */
+	/* Output of libraries is not an answer. */
 	int answers = dup(STDOUT_FILENO);
 	FILE *out = answers < 0 ? NULL : fdopen(answers, "w");
 

@@ -21,7 +21,7 @@ size_t count_groups(const struct route *routes, size_t count, size_t address_siz
 /* What lookups read: the entries of the first level and of the groups behind it. */
 uint64_t table_bytes(size_t groups, size_t entry_size);
 
-/* Makes memory available for so many routes and a table of so many bytes; 0, or a negative errno. */
+/* Makes memory available for a number of routes and a table of a size in bytes; 0, or a negative errno. */
 int reserve(size_t routes, size_t bytes);
 
 /* An IPv4 prefix as DPDK takes it. */

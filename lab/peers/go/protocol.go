@@ -17,7 +17,7 @@ import (
 
 var addressBytes = map[string]int{"ipv4": 4, "ipv6": 16}
 
-// session is what was loaded so far.
+// session has the data loaded so far.
 type session struct {
 	create newTable
 	about  string

@@ -20,7 +20,7 @@ macro_rules! causes {
                 match self { $(Self::$cause => $name,)* }
             }
 
-            /// What becomes of such packets.
+            /// The outcome for such packets.
             pub fn outcome(self) -> Outcome {
                 match self { $(Self::$cause => Outcome::$outcome,)* }
             }
@@ -28,7 +28,7 @@ macro_rules! causes {
     };
 }
 
-/// What becomes of a packet that is not forwarded.
+/// The outcome for a packet that is not forwarded.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Outcome {
     /// The kernel handles it.
@@ -79,7 +79,7 @@ causes! {
     KernelFull = "kernel_full" Dropped,
 }
 
-/// What the forwarder decided about a packet.
+/// The forwarder's decision about a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// Send the first `len` bytes of the frame by this port. The headers are rewritten; bytes after

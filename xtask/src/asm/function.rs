@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::instruction::{self, Counts, Flow};
+use super::instruction::{self, Flow, InstructionCounts};
 use super::loops;
 
 /// A function: its instructions in basic blocks.
@@ -15,7 +15,7 @@ pub struct Function {
 
 #[derive(Debug)]
 struct Block {
-    counts: Counts,
+    counts: InstructionCounts,
     /// The symbols that it calls.
     calls: Vec<String>,
     /// Whether it counts bits with the instruction for it.
@@ -32,14 +32,14 @@ pub struct LoopCounts {
     /// Its number among its siblings, after those of the loops around it: 1, 2 is the second loop inside the first.
     pub path: Vec<usize>,
     /// Counts of its own blocks, without inner loops.
-    pub counts: Counts,
+    pub counts: InstructionCounts,
 }
 
 /// Returns the functions of an assembly file for ELF, by their symbols.
 pub fn parse(text: &str) -> HashMap<String, Function> {
     let mut declared = BTreeSet::new();
     let mut bodies: Vec<(&str, Vec<&str>)> = Vec::new();
-    let mut tables = Tables::new();
+    let mut tables = JumpTables::new();
     let (mut in_body, mut table) = (false, None);
     for line in text.lines() {
         let line = line.split('#').next().unwrap_or_default().trim();
@@ -66,12 +66,12 @@ pub fn parse(text: &str) -> HashMap<String, Function> {
 }
 
 /// The target labels of jump tables, by the label of the table.
-type Tables<'a> = HashMap<&'a str, Vec<&'a str>>;
+type JumpTables<'a> = HashMap<&'a str, Vec<&'a str>>;
 
 /// A block as parsed, before labels are resolved.
 #[derive(Default)]
 struct Draft<'a> {
-    counts: Counts,
+    counts: InstructionCounts,
     calls: Vec<String>,
     counts_bits: bool,
     /// The control flow at its end, unless the next label ends it.
@@ -79,7 +79,7 @@ struct Draft<'a> {
 }
 
 /// Splits the lines of a function, labels and instructions, into blocks.
-fn build(lines: &[&str], tables: &Tables<'_>) -> Function {
+fn build(lines: &[&str], tables: &JumpTables<'_>) -> Function {
     let frame = lines.iter().any(|line| line.split_whitespace().eq(["movq", "%rsp,", "%rbp"]));
     let mut drafts: Vec<Draft<'_>> = vec![Draft::default()];
     let mut labels = HashMap::new();
@@ -150,7 +150,7 @@ impl Function {
     /// Returns its loops with their counts.
     pub fn loops(&self) -> Vec<LoopCounts> {
         let counted = |found: loops::Loop| {
-            let mut counts = Counts::default();
+            let mut counts = InstructionCounts::default();
             for block in &found.own {
                 counts += self.blocks[*block].counts;
                 counts.panics += self.panics_after(*block);
@@ -240,7 +240,7 @@ second:
     #[test]
     fn a_loop_is_counted_with_its_rare_block() {
         let functions = parse(FILE);
-        let counts = Counts {
+        let counts = InstructionCounts {
             instructions: 13,
             gathers: 1,
             loads: 1,

@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 /// Counts of a loop.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Counts {
+pub struct InstructionCounts {
     pub instructions: usize,
     /// Vector loads from many addresses, not included in the loads.
     pub gathers: usize,
@@ -21,8 +21,8 @@ pub struct Counts {
     pub panics: usize,
 }
 
-impl Counts {
-    /// The names of [`Counts::columns`].
+impl InstructionCounts {
+    /// The names of [`InstructionCounts::columns`].
     pub const NAMES: [&str; 8] =
         ["instr", "gather", "load", "store", "prefetch", "call", "stack", "panic"];
 
@@ -37,7 +37,7 @@ impl Counts {
     }
 }
 
-impl AddAssign for Counts {
+impl AddAssign for InstructionCounts {
     fn add_assign(&mut self, other: Self) {
         let (mut columns, others) = (self.columns(), other.columns());
         for (column, other) in columns.iter_mut().zip(others) {
@@ -103,9 +103,9 @@ fn is_plain(name: &str) -> bool {
 }
 
 /// Returns the counts of the instruction; `frame` states whether %rbp points into the stack.
-pub fn count(instruction: &str, frame: bool) -> Counts {
+pub fn count(instruction: &str, frame: bool) -> InstructionCounts {
     let (mnemonic, rest) = split(instruction);
-    let mut counts = Counts { instructions: 1, ..Counts::default() };
+    let mut counts = InstructionCounts { instructions: 1, ..InstructionCounts::default() };
     if mnemonic.starts_with("nop") || mnemonic.starts_with("lea") {
         return counts;
     }

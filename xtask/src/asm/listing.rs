@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::function::LoopCounts;
-use super::instruction::Counts;
+use super::instruction::InstructionCounts;
 
 /// Tolerated difference between two compilers in the instructions of a function's loops, in percent of the smaller
 /// number.
@@ -33,7 +33,7 @@ impl Listing {
     /// Returns the text of a golden file, which [`Listing::parse`] reads.
     pub fn render(&self) -> String {
         let mut text = format!("{HEAD}{COMPILER}{}\n", self.compiler);
-        let names = Counts::NAMES.map(|name| format!("{name:>9}")).concat();
+        let names = InstructionCounts::NAMES.map(|name| format!("{name:>9}")).concat();
         let mut last = "";
         for ((kernel, function), loops) in &self.functions {
             // Writing to a String cannot fail.
@@ -97,14 +97,14 @@ impl Listing {
     }
 }
 
-fn sum(loops: &[LoopCounts]) -> Counts {
-    let mut sum = Counts::default();
+fn sum(loops: &[LoopCounts]) -> InstructionCounts {
+    let mut sum = InstructionCounts::default();
     loops.iter().for_each(|found| sum += found.counts);
     sum
 }
 
 /// Returns whether the code of two compilers for a function is close enough.
-fn is_close(then: &Counts, now: &Counts) -> bool {
+fn is_close(then: &InstructionCounts, now: &InstructionCounts) -> bool {
     let less = then.instructions.min(now.instructions);
     let more = then.instructions.max(now.instructions);
     then.gathers == now.gathers
@@ -127,7 +127,7 @@ fn parse_line(line: &str) -> Option<LoopCounts> {
     let mut words = line.split_whitespace();
     let path = words.next()?.split('.').map(|number| number.parse().ok()).collect::<Option<_>>()?;
     let columns: Option<Vec<usize>> = words.map(|count| count.parse().ok()).collect();
-    let counts = Counts::from_columns(columns?.try_into().ok()?);
+    let counts = InstructionCounts::from_columns(columns?.try_into().ok()?);
     Some(LoopCounts { path, counts })
 }
 
@@ -141,7 +141,7 @@ mod tests {
     fn listing(compiler: &str, inner: [usize; 8]) -> Listing {
         let found = |path: &[usize], columns| LoopCounts {
             path: path.to_vec(),
-            counts: Counts::from_columns(columns),
+            counts: InstructionCounts::from_columns(columns),
         };
         let loops = vec![found(&[1], [10, 0, 1, 2, 3, 0, 5, 6]), found(&[1, 1], inner)];
         let name = ("engine_ipv4".to_owned(), "simd::run_avx2<Each<Ipv4, E>>".to_owned());

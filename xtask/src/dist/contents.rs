@@ -74,7 +74,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
-/// Runs the program and returns what it prints.
+/// Runs the program and returns its output.
 fn printed(program: &Path, args: &[&OsStr]) -> Result<Vec<u8>, Box<dyn Error>> {
     let output = Command::new(program)
         .args(args)

@@ -32,8 +32,8 @@ impl Random {
     }
 }
 
-/// Counts the wrong answers of every engine, of `auto`, and of a table that changes, on both families, for tables of so many
-/// routes. A panic ends in a trap.
+/// Counts the wrong answers of every engine, of `auto`, and of a table that changes, on both families, for tables of this
+/// many routes. A panic ends in a trap.
 #[unsafe(no_mangle)]
 pub extern "C" fn wrong_answers(routes: u32) -> u32 {
     let mut random = Random(u64::from(routes) + 1);

@@ -36,7 +36,7 @@ impl Key {
     }
 }
 
-/// What a row's key means.
+/// The meaning of a row's key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Found {
     Prefix(IpPrefix),

@@ -88,7 +88,7 @@ pub(crate) fn convert<'a>(cell: Raw<'a>, ty: ColumnType) -> Option<Raw<'a>> {
     }
 }
 
-/// What the cells of a column allow.
+/// The types that the cells of a column allow.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     any: bool,

@@ -18,7 +18,7 @@ pub(super) struct Captured<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-/// What a trace has.
+/// The content of a trace.
 #[derive(Clone, Copy)]
 pub(super) enum Item<'a> {
     Packet(Captured<'a>),

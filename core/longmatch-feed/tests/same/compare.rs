@@ -1,4 +1,4 @@
-//! Compares what the three readers make of the same bytes. The fuzz target `recognise` does so too.
+//! Compares the results of the three readers for the same bytes, as the fuzz target `recognise` does.
 
 use longmatch::IpPrefix;
 use longmatch::set::{AddressRange, AddressSet};

@@ -33,7 +33,7 @@ impl Buffer {
     }
 }
 
-/// An array that Arrow readers can share: what the C structures need.
+/// An array that Arrow readers can share: the data behind the C structures.
 #[derive(Debug)]
 pub struct ColumnData {
     /// The type, in Arrow's notation.
@@ -188,7 +188,7 @@ fn schema(data: &Arc<ColumnData>) -> ArrowSchema {
     }
 }
 
-/// What the C structure of an array refers to.
+/// The data that the C structure of an array refers to.
 struct ArrayOwner {
     _data: Arc<ColumnData>,
     buffers: Vec<*const c_void>,

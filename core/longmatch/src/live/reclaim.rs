@@ -29,7 +29,7 @@ use crate::mem::sync::{Arc, AtomicBool, AtomicPtr, fence};
 
 /// Slot value of an offline reader.
 const OFFLINE: u64 = 0;
-/// The epoch that never ends: what is removed in it stays allocated as long as its writer.
+/// The epoch that never ends: memory removed in it stays allocated as long as its writer.
 ///
 /// An epoch that wrapped around would seem to be after every slot. So the last one stays; where
 /// atomics have 64 bits no writer reaches it, elsewhere one does after 4 billion removals.

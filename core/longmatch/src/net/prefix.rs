@@ -487,7 +487,7 @@ pub enum ParsePrefixError {
 pub struct PrefixTextError {
     /// The text.
     pub text: Box<str>,
-    /// What is wrong with it.
+    /// The defect.
     pub reason: ParsePrefixError,
 }
 

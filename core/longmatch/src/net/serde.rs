@@ -2,7 +2,7 @@
 //!
 //! Formats for people hold a prefix as text, such as `"10.0.0.0/8"`. Other formats hold it as
 //! bytes, the address in network order and then the length: 5 bytes for IPv4, 17 for IPv6. A
-//! next-hop id is a number. What the constructors refuse is an error here too.
+//! next-hop id is a number. Values that the constructors refuse are errors here too.
 
 use core::fmt;
 use core::marker::PhantomData;

@@ -483,7 +483,7 @@ impl<F: Family> Rib<F> {
         self.trie.bytes()
     }
 
-    /// Rebuilds the storage in address order and frees what is unused. O(routes).
+    /// Rebuilds the storage in address order and frees unused memory. O(routes).
     ///
     /// The table does this by itself when more than half of the storage is unused.
     ///

@@ -72,7 +72,7 @@ impl<F: Family> AddressSet<F> {
         let mut right = &other.ranges[..];
         let mut rest = Self::new();
         for range in &self.ranges {
-            // What is left of `range`.
+            // The rest of `range`.
             let mut left = Some(*range);
             while let (Some(own), [cut, later @ ..]) = (left, right) {
                 if cut.first() > own.last() {

@@ -293,7 +293,7 @@ pub(crate) fn run_avx512<W: Work>(work: W) -> W::Output {
 /// A struct of them would be stored word by word and loaded a vector at a time, which the CPU can do
 /// only after all earlier instructions retire: a third of the rate of small batches.
 pub(crate) trait Kernel {
-    /// What the kernel reads.
+    /// The data that the kernel reads.
     type Table;
 
     /// Answers `count` addresses.

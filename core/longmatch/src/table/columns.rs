@@ -72,7 +72,7 @@ impl Column {
     }
 }
 
-/// One column of a row. Text is `Box<str>` in a [`Row`] and `&str` in what a file lends.
+/// One column of a row. Text is `Box<str>` in a [`Row`] and `&str` in a cell that a file lends.
 ///
 /// Floating-point numbers are equal if their bits are.
 ///

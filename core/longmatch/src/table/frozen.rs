@@ -21,7 +21,7 @@ impl<T> Table<T> {
     /// whether answers are values or routes. [`EngineKind::Auto`](crate::EngineKind::Auto) is the default
     /// choice. It chooses per family, and a memory limit applies per family too.
     ///
-    /// The frozen table keeps this table, for what the compiled form does not hold.
+    /// The frozen table keeps this table, for the data that the compiled form does not hold.
     ///
     /// # Errors
     /// When an engine cannot hold its routes, has no such option, or does not exist for a family
@@ -177,7 +177,7 @@ impl<T> FrozenTable<T> {
 
     /// Verifies both compiled families against their invariants and the original table.
     ///
-    /// O(routes), and what the engines' checks take.
+    /// O(routes), plus the engines' checks.
     ///
     /// # Errors
     /// The first broken invariant.

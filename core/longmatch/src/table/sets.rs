@@ -420,7 +420,7 @@ clone! {
     CoveringDifference { left, right, cover }
 }
 
-/// What the iterators of all operations have in common.
+/// The common part of the iterators of all operations.
 macro_rules! common {
     ($($name:ident),+) => {
         $(

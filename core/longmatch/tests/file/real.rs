@@ -39,7 +39,7 @@ fn full_tables(test: &str) -> Option<PrefixData> {
     Some(data)
 }
 
-/// Verifies that the files of full tables hold what the tables hold, at every address.
+/// Verifies that the files of full tables answer as the tables do, at every address.
 #[test]
 #[ignore = "takes a minute without optimisation"]
 fn full_tables_are_the_same() {

@@ -97,7 +97,7 @@ fn layouts6(addrs: &[u128], visit: &mut dyn FnMut(Keys<'_, Ipv6>)) {
     visit(network.as_slice().into());
 }
 
-/// Every method gives what the data's table gives.
+/// Every method returns the same as that of the data's table.
 pub fn methods(data: &PrefixData, table: &FileTable, about: &str) {
     let original = data.table();
     assert_eq!((table.len(), table.columns()), (original.len(), data.columns()), "{about}");

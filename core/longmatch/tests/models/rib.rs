@@ -1,4 +1,4 @@
-//! What the included modules import from `crate::rib`.
+//! The items that the included modules import from `crate::rib`.
 
 use crate::net::Family;
 

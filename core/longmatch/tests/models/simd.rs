@@ -1,4 +1,4 @@
-//! What the included modules import from `crate::simd`.
+//! The items that the included modules import from `crate::simd`.
 
 pub mod lanes {
     /// Vectors, as lookups of one address use them.

@@ -20,7 +20,7 @@ const WARM_UP_BATCHES: usize = 64;
 /// Interval at which a paused reader polls the phase.
 const POLL_INTERVAL: Duration = Duration::from_micros(100);
 
-/// What the readers do, as the writer's thread commands.
+/// The readers' task, as the writer's thread commands it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
     /// Wait, offline.

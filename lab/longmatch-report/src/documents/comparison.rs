@@ -1,7 +1,7 @@
 //! The blocks of comparisons with other packages and programs, from the records of their `compare.py`.
 //!
 //! A value names the program in `engine`, the call in `run`, and for addresses their type in `keys`. The condition `job`
-//! of a figure says what is done, `beside` names the program that the others are compared with.
+//! of a figure states the task, `beside` names the program that the others are compared with.
 
 use core::fmt::Write as _;
 

@@ -2,7 +2,7 @@
 //! pages.
 //!
 //! - `markers`: finds and replaces the blocks of a file.
-//! - `published`: the published records, and what the blocks ask of them.
+//! - `published`: the published records, and the queries of the blocks.
 //! - `blocks`: the content of each block; `headline`, `kinds`, `comparison`: the larger ones.
 
 mod blocks;

@@ -1,4 +1,4 @@
-//! The published records, and what the blocks ask of them.
+//! The published records, and the queries of the blocks.
 
 use std::fs;
 use std::path::Path;

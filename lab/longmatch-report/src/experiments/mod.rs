@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 
 use crate::context::{ExperimentContext, Function};
 use crate::declaration::Skipped;
-use crate::declaration::Tables::{All, First, Ipv4};
+use crate::declaration::TableChoice::{All, First, Ipv4};
 use crate::experiment::Experiment;
 use crate::experiment_file::experiments;
 use crate::inputs::{Effort, Inputs};

@@ -34,7 +34,7 @@ impl<S: FrameSource> Batches<'_, S> {
     }
 }
 
-/// Packet I/O that compares each frame with what the routes demand before it leaves.
+/// Packet I/O that compares each frame with the routes before it leaves.
 struct Checked<'a, F: ForwardFamily, I> {
     inner: I,
     oracle: &'a Oracle<F>,

@@ -36,7 +36,7 @@ impl Address for Ipv6Addr {
     }
 }
 
-/// What was loaded of one family.
+/// The loaded data of one family.
 struct Side<T: Table> {
     table: Option<T>,
     keys: Vec<T::Key>,

@@ -28,7 +28,7 @@ const LEN_V4: usize = 60;
 /// Bytes of an IPv6 frame: its headers alone are more than the least of Ethernet.
 const LEN_V6: usize = ETHERNET + 40 + 8;
 
-/// What is different in each IPv4 packet. The UDP checksum is 0, which means none.
+/// The fields that differ in each IPv4 packet. The UDP checksum is 0, which means none.
 #[derive(Clone, Copy, Debug)]
 struct Variable4 {
     /// The checksum of the IPv4 header.
@@ -36,7 +36,7 @@ struct Variable4 {
     destination: [u8; 4],
 }
 
-/// What is different in each IPv6 packet.
+/// The fields that differ in each IPv6 packet.
 #[derive(Clone, Copy, Debug)]
 struct Variable6 {
     destination: [u8; 16],

@@ -51,7 +51,7 @@ impl<W: Write> CaptureIo<W> {
         })
     }
 
-    /// Writes what is buffered, and returns the outputs in the order of their ports.
+    /// Writes the buffered frames, and returns the outputs in the order of their ports.
     ///
     /// # Errors
     /// If an output cannot be written.
@@ -167,7 +167,7 @@ impl<W: Write> CaptureWriter<W> {
         self.to.write_all(frame)
     }
 
-    /// Writes what is buffered.
+    /// Writes the buffered frames.
     ///
     /// # Errors
     /// If it cannot be written.

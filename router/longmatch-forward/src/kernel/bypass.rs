@@ -52,7 +52,7 @@ impl fmt::Display for Bypass {
     }
 }
 
-/// Finds what the kernel does with packets between these ports beside routing, each with a description.
+/// Finds the kernel's functions for packets between these ports beside routing, each with a description.
 ///
 /// # Errors
 /// If the kernel cannot be asked.

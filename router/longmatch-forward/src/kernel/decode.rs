@@ -51,7 +51,7 @@ const RTM_F_CLONED: u32 = 0x200;
 /// The messages of one datagram.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Decoded {
-    /// What they say, in their order.
+    /// Their events, in order.
     pub events: Vec<Event>,
     /// All messages, those included that say nothing of interest.
     pub messages: usize,
@@ -388,7 +388,7 @@ fn route(body: &[u8]) -> Result<Option<Route>, Malformed> {
     let mut path =
         Path { kind: kind(header.kind), next_hop: None, hops: Vec::new(), special: false };
     for attribute in attributes(header.attributes) {
-        // What the attribute says is lost, and perhaps others after it.
+        // The attribute is lost, and perhaps others after it.
         let Ok((kind, value)) = attribute else {
             path.special = true;
             break;

@@ -1,4 +1,4 @@
-//! What the kernel says about its routes: plain values, without netlink.
+//! The kernel's messages about its routes: plain values, without netlink.
 
 use std::net::IpAddr;
 

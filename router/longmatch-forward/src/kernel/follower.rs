@@ -25,7 +25,7 @@ const BACKLOG: usize = 1 << 20;
 
 /// Follows the kernel's routes, next hops and neighbours, and keeps a live table equal to them.
 ///
-/// See the [module](super) for what the table holds.
+/// The [module](super) describes the content of the table.
 pub struct Follower {
     changes: Box<dyn Changes>,
     dumps: Box<dyn Dumps>,
@@ -440,7 +440,7 @@ struct Backlog {
 }
 
 impl Backlog {
-    /// Receives what is there, without waiting.
+    /// Receives the waiting messages, without blocking.
     fn receive(&mut self, changes: &mut dyn Changes) -> Result<(), KernelError> {
         /// Datagrams between two of a dump, so that the dump goes on.
         const MOST: usize = 1024;

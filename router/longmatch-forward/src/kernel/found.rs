@@ -30,7 +30,7 @@ pub struct FoundHop {
 }
 
 impl KernelState {
-    /// A route of the table, with what is known of its next hops.
+    /// A route of the table, with the known properties of its next hops.
     pub(super) fn found(&self, prefix: IpPrefix, target: &Target) -> FoundRoute {
         let hops = match target {
             Target::Group(group) => group.hops(),

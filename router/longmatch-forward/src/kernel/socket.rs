@@ -65,7 +65,7 @@ pub(super) struct Socket {
     sequence: u32,
 }
 
-/// What was received.
+/// The result of a receive.
 pub(super) enum Received {
     /// Messages.
     Messages(Decoded),

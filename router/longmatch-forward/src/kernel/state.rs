@@ -168,7 +168,7 @@ impl KernelState {
             Some(Placing::First | Placing::Last) => self.stale = true,
             Some(Placing::Replace) => drop(self.replaced_late.insert(prefix)),
             Some(Placing::Only) => {}
-            // What was replaced may not have been the only one.
+            // The replaced route may not have been the only one.
             None => self.stale |= self.replaced_late.contains(&prefix),
         }
     }
@@ -184,7 +184,7 @@ impl KernelState {
         if effect == Effect::Changed {
             self.touch(prefix);
             if hid {
-                // What is hidden no longer is not so if the prefix hides others still.
+                // Routes below are visible again, unless the prefix still hides them.
                 self.dirty.extend(self.snapshot.routes.below(prefix));
             }
         }
@@ -251,7 +251,7 @@ impl KernelState {
             return;
         }
         self.neighbours.set(key, address.map(|address| address.mac));
-        // A change from one address to another is a store in what the tables hold already.
+        // A change from one address to another is a store into the neighbour that the tables hold.
         if before.is_none() || address.is_none() {
             self.dirty.insert(IpPrefix::host(key.addr));
         }

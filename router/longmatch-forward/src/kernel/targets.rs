@@ -23,7 +23,7 @@ impl From<Target> for RouteTarget {
     }
 }
 
-/// What a list of hops means.
+/// The meaning of a list of hops.
 enum Hops {
     /// All of them are dead: the route does not exist for now.
     Dead,
@@ -56,7 +56,7 @@ impl KernelState {
         self.group(&[hop])
     }
 
-    /// What the routes of a prefix mean; `None` if there are none that the kernel uses.
+    /// The target of a prefix's routes; `None` if the kernel uses none of them.
     fn outcome(&self, prefix: IpPrefix) -> Option<RouteTarget> {
         let aliases = self.snapshot.routes.get(prefix);
         let tables = aliases.chunk_by(|a, b| a.rank == b.rank);
@@ -84,7 +84,7 @@ impl KernelState {
         }
     }
 
-    /// What the routes of a prefix in one table mean.
+    /// The target of a prefix's routes in one table.
     pub(super) fn in_table(&self, prefix: IpPrefix, aliases: &[Alias]) -> Option<RouteTarget> {
         let mut live = aliases.iter().filter_map(|alias| Some((alias, self.by_path(alias)?)));
         let (first, outcome) = live.next()?;
@@ -100,7 +100,7 @@ impl KernelState {
         Some(if differs { Target::Kernel.into() } else { outcome })
     }
 
-    /// What a route means; `None` if the kernel does not use it for now.
+    /// The target of a route; `None` if the kernel does not use it now.
     fn by_path(&self, alias: &Alias) -> Option<RouteTarget> {
         let path = &*alias.path;
         let hops = match path.kind {

@@ -1,4 +1,4 @@
-//! Ethernet frames with IPv4 and IPv6 packets: what a router reads and rewrites.
+//! Ethernet frames with IPv4 and IPv6 packets: the fields that a router reads and rewrites.
 //!
 //! Pure functions over bytes. The checks are those of RFC 1812 (section 5.2.2), RFC 8200 and RFC
 //! 4291, in the form in which Linux applies them when it forwards.
@@ -19,7 +19,7 @@ use crate::target::Mac;
 /// Bytes of an Ethernet header: two addresses and an EtherType.
 pub const ETHERNET_LEN: usize = 14;
 
-/// What a frame asks of the forwarder.
+/// The forwarder's view of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Parsed {
     /// An IPv4 packet to look up.

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Runs `ip` with these words, and returns what it prints.
+/// Runs `ip` with these words, and returns its output.
 pub fn ip(words: &str) -> String {
     let output = Command::new("ip").args(words.split(' ')).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);

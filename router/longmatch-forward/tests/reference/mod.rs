@@ -319,7 +319,7 @@ pub fn corpus() -> Vec<Vec<u8>> {
     frames
 }
 
-/// Forwards frames that port 0 receives; returns the counts and what each port sent.
+/// Forwards frames that port 0 receives; returns the counts and the frames that each port sent.
 pub fn forward(
     frames: Vec<Vec<u8>>,
     table: &TableWriter<Target>,

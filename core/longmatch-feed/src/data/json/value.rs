@@ -191,7 +191,7 @@ struct ObjectAt<'n> {
     rows: u64,
 }
 
-/// The members of an object, by what may become of them.
+/// The members of an object, by their possible use.
 #[derive(Default)]
 struct Parts {
     cells: Vec<(String, String)>,
@@ -249,7 +249,7 @@ impl Parts {
 }
 
 impl ObjectAt<'_> {
-    /// Takes the object as a row, or as a member that may be one, or what is in it.
+    /// Takes the object as a row, or as a member that may be one, or takes its members.
     fn take<E: Error>(
         self,
         pass: &mut JsonPass<'_>,

@@ -16,7 +16,7 @@ pub(super) const VERSION: u32 = 2;
 
 /// Why a file of a compiled table cannot be written or opened.
 ///
-/// The message says what is wrong, where, and what to do.
+/// The message states the problem, its place and the remedy.
 ///
 /// ```
 /// use longmatch::file::{FileErrorKind, FileTable};

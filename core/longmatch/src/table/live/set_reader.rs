@@ -24,7 +24,7 @@ pub(super) struct Forest {
     pub own: Arc<OwnRoutes>,
 }
 
-/// What the writer and the readers of a set share.
+/// The state that the writer and the readers of a set share.
 pub(super) struct SharedSet<T> {
     pub ipv4: Arc<Shared<LiveFib<Ipv4>>>,
     pub ipv6: Arc<Shared<LiveFib<Ipv6>>>,

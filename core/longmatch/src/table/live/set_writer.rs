@@ -162,7 +162,7 @@ impl NodeState {
         NextHopId::new(set.before)
     }
 
-    /// Frees what no reader can reach; returns the retired bytes that remain.
+    /// Frees memory that no reader can reach; returns the retired bytes that remain.
     fn reclaim(&mut self) -> usize {
         let oldest = self.domain.oldest();
         while let Some(node) = self.freed.pop(oldest) {
@@ -251,7 +251,7 @@ impl<F: Engines> Side<F> {
         }
     }
 
-    /// Gives up what a refused commit would have changed.
+    /// Undoes the changes of a refused commit.
     fn give_up(
         &mut self,
         state: &mut NodeState,

@@ -301,7 +301,7 @@ impl<K: Hash + Eq, T: Hash + Eq> TableSet<K, T> {
         self.ipv4.is_empty() && self.ipv6.is_empty()
     }
 
-    /// Compiles the prefixes of all tables for lookups. O(prefixes), and what the engines need.
+    /// Compiles the prefixes of all tables for lookups. O(prefixes), plus the engines' compilation.
     ///
     /// Takes an engine for both families, or a [`TableSpec`], whose [`Answers`](super::Answers) have no
     /// effect.

@@ -248,7 +248,7 @@ fn values_of_any_type_are_returned() {
     assert_eq!(entry.take(), "new");
 }
 
-/// What a refused `append` has not moved is still in the other table.
+/// Routes that a refused `append` has not moved are still in the other table.
 #[test]
 fn appending_past_a_limit_loses_nothing() {
     let mut table = Table::with_limits(2, 9);

@@ -1,4 +1,4 @@
-//! What the included modules import from `crate::mem`. The checker observes the items of an array
+//! The items that the included modules import from `crate::mem`. The checker observes the items of an array
 //! that readers load; these have to be named before the readers start.
 
 #[path = "../../../src/mem/published.rs"]

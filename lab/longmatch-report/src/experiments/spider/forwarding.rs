@@ -131,7 +131,7 @@ impl<F: ForwardFamily> Packets<F> {
     }
 }
 
-/// The tables of all engines, and what their packets need.
+/// The tables of all engines, and the data for their packets.
 struct ForwardingTables<'a, F: ForwardFamily> {
     named: Named<'a, F>,
     oracle: Oracle<F>,

@@ -99,7 +99,7 @@ pub(in super::super) fn on_table<F: BenchFamily>(
     Ok(())
 }
 
-/// Notes an engine's points of Figure 1, and what the claims about Figure 11 compare.
+/// Records an engine's points of Figure 1, and the values that the claims about Figure 11 compare.
 fn note<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, F>,

@@ -43,7 +43,7 @@ unsafe impl Sync for Devices {}
 impl Devices {
     /// Opens the devices with a pool and queues for each worker, and starts them.
     pub(super) fn open(options: &DpdkOptions) -> Result<Self, DpdkError> {
-        // `Drop` closes what was opened before an error.
+        // `Drop` closes the ports opened before an error.
         let ports = options.devices.len();
         let mut devices = Self { list: Vec::new(), ports, pools: Vec::new() };
         for (device, id) in options.all_devices().zip(0..) {

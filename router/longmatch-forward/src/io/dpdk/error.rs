@@ -1,4 +1,4 @@
-//! What can go wrong when ports are opened.
+//! Errors of opening ports.
 
 use std::{error, fmt, io};
 
@@ -12,7 +12,7 @@ pub enum DpdkError {
     BadOption {
         /// The field of [`DpdkOptions`](super::DpdkOptions).
         option: &'static str,
-        /// What is wrong with it.
+        /// The defect.
         reason: String,
     },
     /// The environment of DPDK (EAL) did not start; it printed why.
@@ -21,7 +21,7 @@ pub enum DpdkError {
     Device {
         /// The device, as in [`DpdkOptions::devices`](super::DpdkOptions::devices).
         device: String,
-        /// What was done with it, such as `find`.
+        /// The operation, such as `find`.
         step: &'static str,
         /// The error of its driver.
         error: io::Error,

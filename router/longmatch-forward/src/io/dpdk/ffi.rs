@@ -15,7 +15,7 @@ pub(super) struct Mempool {
     _opaque: [u8; 0],
 }
 
-/// What is known of a port.
+/// The known properties of a port.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub(super) struct Info {

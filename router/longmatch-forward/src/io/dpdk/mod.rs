@@ -17,7 +17,7 @@
 //!
 //! Ports are [device arguments](DpdkOptions::devices) of DPDK:
 //!
-//! | device | what it is |
+//! | device | description |
 //! |---|---|
 //! | `net_null0,size=64` | frames without content, as fast as can be; sent ones are dropped. With [`Generated`](super::Generated), a source of packets |
 //! | `net_pcap0,rx_pcap=in.pcap,tx_pcap=out.pcap` | reads a capture once, and writes another |

@@ -1,4 +1,4 @@
-//! What is opened, and the arguments of DPDK's environment that follow from it.
+//! The devices to open, and the arguments of DPDK's environment that follow from them.
 
 use std::ffi::CString;
 

@@ -126,7 +126,7 @@ impl DpdkIo {
         usize::from(received)
     }
 
-    /// Sends what is staged for the device at this place of the list; returns how many frames, the
+    /// Sends the frames staged for the device at this place of the list; returns how many frames, the
     /// first ones, found a place in its queue. The caller removes the lengths.
     fn transmit(&mut self, place: usize) -> usize {
         let (device, staged) = (&self.devices.list[place], &mut self.transmit[place]);
@@ -164,7 +164,7 @@ impl DpdkIo {
         }
     }
 
-    /// Sends what is staged for the kernel, of the batch's port.
+    /// Sends the frames staged for the kernel, of the batch's port.
     fn transmit_to_kernel(&mut self, tally: &mut Tally) {
         let place = self.devices.ports + self.port;
         let sent = self.transmit(place);
@@ -174,7 +174,7 @@ impl DpdkIo {
         }
     }
 
-    /// Frees what is staged to be freed.
+    /// Frees the frames staged for it.
     fn free(&mut self) {
         if !self.free.is_empty() {
             // SAFETY: the worker owns these buffers, each is there once, and they are at most

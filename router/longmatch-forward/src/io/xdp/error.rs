@@ -11,7 +11,7 @@ use super::XdpMode;
 pub enum XdpError {
     /// The process lacks a right.
     Permission {
-        /// What the kernel refused.
+        /// The operation that the kernel refused.
         action: String,
     },
     /// An option has a value that it cannot have.
@@ -20,7 +20,7 @@ pub enum XdpError {
         name: &'static str,
         /// Its value.
         value: String,
-        /// What it may be.
+        /// The possible values.
         expected: &'static str,
     },
     /// There is no interface of this name.
@@ -78,7 +78,7 @@ pub enum XdpError {
     },
     /// Another call failed.
     System {
-        /// What was to be done.
+        /// The intended operation.
         action: String,
         /// The kernel's error.
         source: io::Error,

@@ -1,4 +1,4 @@
-//! What the kernel knows of an interface, and changes of it.
+//! The kernel's state of an interface, and changes of it.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};

@@ -14,7 +14,7 @@ pub(super) const MAX_ADDRESSES: u32 = 1 << 16;
 #[derive(Debug)]
 pub(super) struct LocalAddresses {
     map: Map<16, 1>,
-    /// What the map holds.
+    /// The content of the map.
     keys: HashSet<[u8; 16]>,
 }
 

@@ -447,7 +447,7 @@ mod tests {
     }
 
     const HOST: [u8; 6] = [2, 0, 0, 0, 0, 1];
-    /// What the program returns here for packets that the forwarder gets: `XDP_DROP`.
+    /// The program's result here for packets that the forwarder gets: `XDP_DROP`.
     const FORWARDER: i32 = 1;
 
     /// Headers of a TCP packet.

@@ -121,7 +121,7 @@ impl Queue {
         Ok(statistics.rx_dropped.saturating_add(statistics.rx_ring_full.unwrap_or(0)))
     }
 
-    /// Takes back what was transmitted, and gives the kernel frames to receive into.
+    /// Takes back transmitted frames, and gives the kernel frames to receive into.
     ///
     /// # Safety
     /// `umem` is the one that the socket was opened with, and lives as long as the socket is used.

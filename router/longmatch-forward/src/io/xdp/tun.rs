@@ -51,7 +51,7 @@ impl Tun {
         Ok(tun)
     }
 
-    /// Lets the kernel route what comes from the device.
+    /// Lets the kernel route the packets of the device.
     fn configure(&self, warnings: &mut Vec<String>) {
         let name = &self.name;
         let wanted = [

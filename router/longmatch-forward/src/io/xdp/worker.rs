@@ -160,7 +160,7 @@ impl PacketIo for XdpIo {
                 return Ok(Received { port: PortId(port as u16), len });
             }
         }
-        // There is time for what the devices did not take at first.
+        // There is time for the frames that the devices did not take at first.
         self.queues.iter_mut().try_for_each(Queue::drain)?;
         Ok(Received { port: PortId(self.next as u16), len: 0 })
     }
