@@ -36,7 +36,7 @@ pub fn one_stdin(paths: impl IntoIterator<Item: AsRef<Path>>) -> Result<(), CliE
     }
 }
 
-/// Name of a path in headings and messages: exact, so escape it with [`printable`] on a terminal.
+/// Name of a path in headings and messages: exact, so escape it with [`longmatch_feed::printable`] on a terminal.
 pub fn display_name(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }

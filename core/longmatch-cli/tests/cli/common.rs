@@ -105,12 +105,13 @@ pub fn corpus() -> Vec<PathBuf> {
     all
 }
 
-/// The message of an error without the file's name and the advice of the command.
+/// The message of an error without the program's name and the advice of the command.
 pub fn error(ended: &Ended) -> String {
     assert_eq!(ended.code, 2, "{ended:?}");
     let last = ended.stderr.lines().last().unwrap_or_default();
-    let advice = last.rfind(" (--").unwrap_or(last.len());
-    last[..advice].to_owned()
+    let message = last.split_once(": ").map_or(last, |(_, message)| message);
+    let advice = message.rfind(" (--").unwrap_or(message.len());
+    message[..advice].to_owned()
 }
 
 /// The prefixes of a file, as the library reads its routes.

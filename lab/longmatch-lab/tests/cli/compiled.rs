@@ -17,7 +17,7 @@ fn engines(args: &[&str]) -> BTreeSet<String> {
         let checked =
             line.get("check").is_none_or(|check| check == "ok" && line["mismatches"] == 0);
         assert!(checked, "{args:?}: {line}");
-        line["engine"].as_str().map(str::to_owned)
+        Some(line["engine"].as_str()?.split(':').next()?.to_owned())
     };
     lines.filter_map(right).collect()
 }
