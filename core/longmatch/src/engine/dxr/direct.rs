@@ -16,18 +16,7 @@ use crate::mem::{
 
 /// The most bits of the first of two levels: its entries have 16 bits, and at worst each refers to
 /// a block of its own.
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, MAX_SPLIT_D, Original, Split};
-/// use longmatch::{Engine, Rib};
-/// let compile = |d, x| {
-///     let config = Config { d, x, ..Config::default() };
-///     Dxr::<Original, Split>::compile(&Rib::new(), &config)
-/// };
-/// assert!(compile(MAX_SPLIT_D, 4).is_ok());
-/// assert!(compile(MAX_SPLIT_D + 1, 3).is_err());
-/// ```
-pub const MAX_SPLIT_D: u8 = 16;
+pub(super) const MAX_SPLIT_D: u8 = 16;
 
 /// The most blocks that elements of the first level can name.
 const MAX_BLOCKS: usize = 1 << 16;

@@ -14,26 +14,9 @@ use crate::net::{Bits, Family, Ipv4, Ipv6};
 
 /// The fewest bits that the direct table resolves. A range's start holds the other 16 bits of IPv4;
 /// IPv6 has the same bound, though its start holds 112 bits.
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, MIN_K, Original};
-/// use longmatch::{Engine, Rib};
-/// let config = Config { d: MIN_K - 1, ..Config::default() };
-/// let dxr: Result<Dxr<Original>, _> = Dxr::compile(&Rib::new(), &config);
-/// assert!(dxr.is_err());
-/// ```
-pub const MIN_K: u8 = 16;
+pub(super) const MIN_K: u8 = 16;
 /// The most bits that the direct table resolves: the papers go to 22, which takes 16 MiB.
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, MAX_K, Original};
-/// use longmatch::{Engine, Rib};
-/// let config = Config { d: MAX_K, ..Config::default() };
-/// let dxr: Dxr<Original> = Dxr::compile(&Rib::new(), &config)?;
-/// assert_eq!(dxr.statistics().direct_bytes, 16 << 20);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub const MAX_K: u8 = 22;
+pub(super) const MAX_K: u8 = 22;
 
 /// Bits of a next hop in a long range entry without the option `hops=k`.
 pub(super) const HOP_BITS: u8 = 16;
@@ -368,7 +351,7 @@ impl Word for u128 {
 /// search that lookups use.
 ///
 /// Invariants that the unchecked reads of the lookups rely on:
-/// 1. `k` is from [`MIN_K`] to [`MAX_K`]; `hop_bits` is 16 or `k`.
+/// 1. `k` is from 16 to 22; `hop_bits` is 16 or `k`.
 /// 2. The direct table has an entry for each of the `2^k` chunks (see `direct.rs` for its own
 ///    invariants).
 /// 3. The words of each chunk lie in the range table. Bytes beyond the last word are readable: a

@@ -105,6 +105,7 @@ impl<E: Format, T: FrozenDirect, S: Search> Dxr<E, T, S> {
     /// assert_eq!(dxr.statistics().resolved, 1 << 18);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(hidden)]
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         let mut references: BTreeMap<u32, usize> = BTreeMap::new();

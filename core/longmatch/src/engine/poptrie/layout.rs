@@ -14,16 +14,7 @@ pub(super) const K: u8 = 6;
 pub(super) const SLOTS: usize = 1 << K;
 
 /// The greatest `s`, the number of bits that direct pointing consumes. 24 makes 64 MiB.
-///
-/// ```
-/// use longmatch::engine::poptrie::{Config, MAX_DIRECT_BITS, Poptrie};
-/// use longmatch::{Engine, Ipv4, Lookup, Rib};
-/// let config = Config { s: MAX_DIRECT_BITS, ..Config::default() };
-/// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&Rib::new(), &config)?;
-/// assert!(poptrie.memory_usage().bytes() >= 64 << 20);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub const MAX_DIRECT_BITS: u8 = 24;
+pub(super) const MAX_DIRECT_BITS: u8 = 24;
 
 /// Flag in an entry of the direct index: the rest is a next hop, not a node.
 ///
