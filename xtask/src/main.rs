@@ -27,6 +27,7 @@ mod report;
 mod sanitize;
 mod targets;
 mod test;
+mod toy;
 mod workspace;
 
 use std::process::ExitCode;
