@@ -26,6 +26,7 @@ mod sanitize;
 mod steps;
 mod targets;
 mod test;
+mod toy;
 mod workspace;
 
 use std::process::ExitCode;

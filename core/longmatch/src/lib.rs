@@ -130,17 +130,7 @@
 //!
 //! # The engines
 //!
-//! | engine | structure | changes under readers |
-//! |---|---|---|
-//! | [`folio`](engine::folio) | a direct table, and pages in a form that suits each block; our own | patched |
-//! | [`poptrie`] | a 64-ary trie with population counts (2015) | patched |
-//! | [`dxr`] | a direct table, and ranges for a binary search (2012, 2017) | patched |
-//! | [`dir24_8`] | a table of 2^24 entries, and groups of 256 (1998) | patched |
-//! | [`tree_bitmap`] | a multiway trie with bitmaps (2004) | patched |
-//! | [`spider`] | rows of 256 entries, for gather instructions (2020) | compiled again |
-//! | [`sail`] | arrays at 16, 24 and 32 bits, IPv4 only (2014) | compiled again |
-//! | [`radix`] | the binary trees that the papers compare with | compiled again |
-//! | [`linear`](engine::linear) | every route: the oracle of the tests | compiled again |
+#![doc = include_str!("engine/engines.md")]
 //!
 //! [`EngineKind::Auto`] is Folio, unless a memory limit excludes it; then it is the smallest engine that
 //! fits. Prefer it unless a measurement favours another engine. An [`EngineSpec`] names an engine with
@@ -224,9 +214,9 @@
 //! # Features
 //!
 //! - `std` (default): without it the crate is `no_std` and needs `alloc`.
-//! - `folio` (default), `dir24-8`, `dxr`, `poptrie`, `radix`, `sail`, `spider`, `tree-bitmap`: a
-//!   lookup engine each. [`EngineKind::Auto`] chooses among the engines that are compiled in; any other
-//!   engine is [`CompileError::NotCompiled`]. Folio suits most tables best. Where memory is
+//! - `folio` (default), and the name of each other [engine](EngineKind) but the oracle, with `-` for
+//!   `_`: a lookup engine each. [`EngineKind::Auto`] chooses among those that are compiled in; any
+//!   other engine is [`CompileError::NotCompiled`]. Folio suits most tables best. Where memory is
 //!   limited, add `poptrie` or `dxr`.
 //! - `all-engines`: all of them.
 //! - `file`: compiled tables as files, mapped into memory.
@@ -238,22 +228,6 @@
 //! ```toml
 //! longmatch = { version = "0.1", default-features = false, features = ["std", "poptrie"] }
 //! ```
-//!
-// The engines that are compiled in each have a page.
-#![cfg_attr(feature = "dir24-8", doc = "[`dir24_8`]: engine::dir24_8")]
-#![cfg_attr(feature = "dxr", doc = "[`dxr`]: engine::dxr")]
-#![cfg_attr(feature = "poptrie", doc = "[`poptrie`]: engine::poptrie")]
-#![cfg_attr(feature = "radix", doc = "[`radix`]: engine::radix")]
-#![cfg_attr(feature = "sail", doc = "[`sail`]: engine::sail")]
-#![cfg_attr(feature = "spider", doc = "[`spider`]: engine::spider")]
-#![cfg_attr(feature = "tree-bitmap", doc = "[`tree_bitmap`]: engine::tree_bitmap")]
-#![cfg_attr(not(feature = "dir24-8"), doc = "[`dir24_8`]: engine")]
-#![cfg_attr(not(feature = "dxr"), doc = "[`dxr`]: engine")]
-#![cfg_attr(not(feature = "poptrie"), doc = "[`poptrie`]: engine")]
-#![cfg_attr(not(feature = "radix"), doc = "[`radix`]: engine")]
-#![cfg_attr(not(feature = "sail"), doc = "[`sail`]: engine")]
-#![cfg_attr(not(feature = "spider"), doc = "[`spider`]: engine")]
-#![cfg_attr(not(feature = "tree-bitmap"), doc = "[`tree_bitmap`]: engine")]
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // Each of the tools that engines share is used by some engine, by files, or by kernels for vectors, which only x86-64 has:

@@ -34,8 +34,8 @@ pub enum Mode {
 
 /// The golden file.
 const GOLDEN: &str = "testdata/asm/x86_64.txt";
-/// Path prefix of the functions in the package with the table of kernels.
-const KERNELS: &str = "xtask_kernels::";
+/// Start of the names of kernels: the function of the package that uses every engine, for a family and a structure.
+const KERNELS: &str = "xtask_kernels::kernel::<";
 /// Name of the library's function that chooses the level.
 const CHOOSES: &str = "<Simd>::run<";
 /// Overrides the flags of the environment and of the configuration: the code must not depend on them.
@@ -145,9 +145,7 @@ fn list(
 ) -> Result<Listing, Box<dyn Error>> {
     let mut counted = BTreeMap::new();
     for symbol in functions.keys() {
-        let name = name::readable(symbol);
-        if let Some(kernel) = name.strip_prefix(KERNELS) {
-            let kernel = kernel.to_owned();
+        if let Some(kernel) = kernel(symbol) {
             counted.extend(
                 callees(symbol, functions).map(|(name, loops)| ((kernel.clone(), name), loops)),
             );
@@ -157,6 +155,15 @@ fn list(
         return Err("no kernel is found in the assembly text".into());
     }
     Ok(Listing { compiler, functions: counted })
+}
+
+/// Returns the engine and the family of a kernel, such as `poptrie_ipv4`: the engine is the module of its structure.
+fn kernel(symbol: &str) -> Option<String> {
+    let name = format!("{:#}", rustc_demangle::demangle(symbol));
+    let (family, structure) = name.strip_prefix(KERNELS)?.split_once(", ")?;
+    let family = family.rsplit("::").next()?.to_lowercase();
+    let engine = structure.strip_prefix("longmatch::engine::")?.split("::").next()?;
+    Some(format!("{engine}_{family}"))
 }
 
 /// Returns the functions with loops that a kernel reaches, by their readable names.
@@ -215,8 +222,8 @@ mod tests {
     #[test]
     fn reached_functions_are_counted() {
         let text = "\
-\t.type\txtask_kernels::engine,@function
-xtask_kernels::engine:
+\t.type\txtask_kernels::kernel::<longmatch::net::Ipv4, longmatch::engine::new::New>,@function
+xtask_kernels::kernel::<longmatch::net::Ipv4, longmatch::engine::new::New>:
 \tcallq\tlookup
 \tjmp\tnowhere
 .Lfunc_end0:
@@ -239,7 +246,7 @@ lookup_more:
         let functions = function::parse(text);
         let listing = list(&functions, String::new()).expect("a kernel");
         let names: Vec<_> = listing.functions.keys().collect();
-        assert_eq!(names, [&("engine".to_owned(), "lookup".to_owned())]);
+        assert_eq!(names, [&("new_ipv4".to_owned(), "lookup".to_owned())]);
         assert!(list(&HashMap::new(), String::new()).is_err());
     }
 }

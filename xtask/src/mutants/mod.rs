@@ -9,7 +9,7 @@ mod folio;
 mod list;
 mod radix;
 mod rib;
-mod tree;
+pub mod tree;
 
 use std::fs;
 use std::io;

@@ -4,8 +4,8 @@
 use alloc::vec::Vec;
 
 use crate::engine::kit::{
-    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, Request,
-    Structure,
+    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Form, Lookup,
+    Request, Structure,
 };
 use crate::mem::{MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId, Route};
@@ -14,7 +14,19 @@ use crate::rib::Rib;
 const NAME: &str = "linear";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: true, wider: &[] };
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
+    title: "Linear scan",
+    summary: "every route: the oracle of the tests",
+    hue: ["#84888d", "#7d838c"],
+    oracle: true,
+    forms: &[Form {
+        paper: "none: the oracle",
+        reads: "every route",
+        structure: "the routes",
+        ..Form::NEW
+    }],
+    ..Descriptor::NEW
+};
 
 /// Every route; lookups do not rely on the order.
 ///

@@ -27,10 +27,9 @@
 //!
 //! Engines do not know each other, nor files, threads or user values; they meet in the registry, in
 //! [`auto`], in [`crate::Fib`] and in the one test suite. A new engine is a directory beside the
-//! others, a line in `registry.rs` and a place in the order of [`auto`].
+//! others, its `mod` below and a line in `registry.rs`.
 
 pub mod auto;
-mod configs;
 #[cfg(feature = "dir24-8")]
 pub mod dir24_8;
 #[cfg(feature = "dxr")]
@@ -53,6 +52,8 @@ mod spec_text;
 pub mod spider;
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 #[cfg(feature = "tree-bitmap")]
 pub mod tree_bitmap;
 
@@ -63,6 +64,8 @@ pub use kit::{
     Batch, Checked, CompileError, Compiled, Corrupt, Engine, EngineVisitor, KeyLayout, Keys,
     LiveEngine, Lookup, OptionError, Replaced, Structure,
 };
+#[doc(hidden)]
+pub use kit::{Descriptor, Form, KernelVisitor};
 pub(crate) use kit::{Patch, WriteSide};
 
 pub use registry::{EngineKind, EngineSpec, NamedEngines, UnknownEngine};

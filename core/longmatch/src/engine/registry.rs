@@ -6,25 +6,9 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-#[cfg(feature = "dir24-8")]
-use super::dir24_8;
-#[cfg(feature = "dxr")]
-use super::dxr;
-#[cfg(feature = "folio")]
-use super::folio;
-use super::linear;
-#[cfg(feature = "poptrie")]
-use super::poptrie;
-#[cfg(feature = "radix")]
-use super::radix;
-#[cfg(feature = "sail")]
-use super::sail;
-#[cfg(feature = "spider")]
-use super::spider;
-#[cfg(feature = "tree-bitmap")]
-use super::tree_bitmap;
 use crate::engine::kit::{
-    Builder, Checked, CompileError, Descriptor, Engine, EngineVisitor, Request,
+    Builder, Checked, CompileError, Descriptor, Engine, EngineVisitor, KernelVisitor, Request,
+    TypedOptions,
 };
 use crate::net::{Family, Ipv4, Ipv6};
 use crate::rib::Rib;
@@ -73,11 +57,12 @@ macro_rules! engines {
 
             /// Returns the engine's descriptor; `None` for [`EngineKind::Auto`] and for an engine
             /// that is not compiled in.
-            pub(super) const fn descriptor(self) -> Option<Descriptor> {
+            #[doc(hidden)]
+            pub const fn descriptor(self) -> Option<&'static Descriptor> {
                 match self {
                     $(
                         #[cfg($($compiled)*)]
-                        Self::$kind => Some($module::DESCRIPTOR),
+                        Self::$kind => Some(&super::$module::DESCRIPTOR),
                     )*
                     _ => None,
                 }
@@ -114,10 +99,17 @@ macro_rules! named_engines {
                 match kind {
                     $(
                         #[cfg($($compiled)*)]
-                        EngineKind::$kind => <$module::Build as Builder<Self>>::EXISTS,
+                        EngineKind::$kind => <super::$module::Build as Builder<Self>>::EXISTS,
                     )*
                     other => other == EngineKind::Auto,
                 }
+            }
+
+            fn kernels(visitor: &mut impl KernelVisitor<Self>) {
+                $(
+                    #[cfg($($compiled)*)]
+                    <super::$module::Build as Builder<Self>>::kernels(visitor);
+                )*
             }
 
             fn build_boxed(
@@ -138,7 +130,7 @@ macro_rules! named_engines {
                 match kind {
                     $(
                         #[cfg($($compiled)*)]
-                        EngineKind::$kind => $module::Build::build(&request, visitor),
+                        EngineKind::$kind => super::$module::Build::build(&request, visitor),
                     )*
                     EngineKind::Auto => Err(CompileError::Family { engine, family: Self::NAME }),
                     $(
@@ -152,18 +144,28 @@ macro_rules! named_engines {
 }
 
 engines! {
-    Linear linear [all()] "[`linear::Linear`].";
-    Radix radix [feature = "radix"] "[`radix::Radix`], or [`radix::PathCompressed`].";
-    Dir24_8 dir24_8 [feature = "dir24-8"] "[`dir24_8::Dir24_8`].";
-    TreeBitmap tree_bitmap [feature = "tree-bitmap"] "[`tree_bitmap::TreeBitmap`].";
-    Dxr dxr [feature = "dxr"] "[`dxr::Dxr`].";
-    Sail sail [feature = "sail"] "[`sail::Sail`], for IPv4.";
-    Poptrie poptrie [feature = "poptrie"] "[`poptrie::Poptrie`].";
-    Spider spider [feature = "spider"] "[`spider::Spider`].";
-    Folio folio [feature = "folio"] "[`folio::v4::Folio4`] for IPv4, [`folio::v6::Folio6`] for IPv6.";
+    Linear linear [all()] "[`Linear`](super::linear::Linear).";
+    Radix radix [feature = "radix"] "[`Radix`](super::radix::Radix), or [`PathCompressed`](super::radix::PathCompressed).";
+    Dir24_8 dir24_8 [feature = "dir24-8"] "[`Dir24_8`](super::dir24_8::Dir24_8).";
+    TreeBitmap tree_bitmap [feature = "tree-bitmap"] "[`TreeBitmap`](super::tree_bitmap::TreeBitmap).";
+    Dxr dxr [feature = "dxr"] "[`Dxr`](super::dxr::Dxr).";
+    Sail sail [feature = "sail"] "[`Sail`](super::sail::Sail), for IPv4.";
+    Poptrie poptrie [feature = "poptrie"] "[`Poptrie`](super::poptrie::Poptrie).";
+    Spider spider [feature = "spider"] "[`Spider`](super::spider::Spider).";
+    Folio folio [feature = "folio"] "[`Folio4`](super::folio::v4::Folio4) for IPv4, [`Folio6`](super::folio::v6::Folio6) for IPv6.";
 }
 
 impl EngineKind {
+    /// Every engine in the order of [`auto`](super::auto); those that it never chooses follow.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_order() -> Vec<Self> {
+        let place = |kind: &Self| kind.descriptor().and_then(|engine| engine.order);
+        let mut kinds = Self::ALL.to_vec();
+        kinds.sort_by_key(|kind| place(kind).unwrap_or(u8::MAX));
+        kinds
+    }
+
     /// Whether a lookup takes time in proportion to the table. Such an engine is an oracle for
     /// small tables; do not measure it or use it on every address of a large table.
     ///
@@ -269,7 +271,7 @@ impl EngineSpec {
     /// ```
     #[must_use]
     pub fn wider(&self) -> Vec<Self> {
-        let wider = self.kind.descriptor().map_or(&[][..], |descriptor| descriptor.wider);
+        let wider = self.kind.descriptor().map_or(&[][..], |engine| engine.wider);
         let mut wider: Vec<_> = wider.iter().filter_map(|more| self.with(more)).collect();
         // Two may differ by nothing but an option that the spec has.
         wider.dedup();
@@ -289,6 +291,29 @@ impl EngineSpec {
         }
         let memory = self.memory;
         (options.len() > self.options.len()).then_some(Self { kind: self.kind, options, memory })
+    }
+}
+
+impl<C: TypedOptions> From<C> for EngineSpec {
+    /// The options of an engine, with types.
+    ///
+    /// ```
+    /// use longmatch::EngineSpec;
+    /// use longmatch::engine::{auto, dxr, poptrie};
+    /// let spec = EngineSpec::from(dxr::Config { d: 16, hops_k: true, ..Default::default() });
+    /// assert_eq!(spec, "dxr:d=16:hops=k".parse()?);
+    /// let spec = EngineSpec::from(poptrie::Config { s: 16, ..Default::default() });
+    /// assert_eq!(spec, "poptrie:s=16".parse()?);
+    /// let trial = auto::Trial { usage: auto::Usage::One, ..Default::default() };
+    /// let spec = EngineSpec::from(auto::AutoGoal { memory: None, trial: Some(trial) });
+    /// assert_eq!(spec, "auto:try=50ms:use=one".parse()?);
+    /// # Ok::<(), longmatch::ParseSpecError>(())
+    /// ```
+    fn from(config: C) -> Self {
+        let kind = C::ENGINE.parse().expect("an engine has its own name");
+        let options = config.options().finish();
+        let options = options.split(':').filter(|option| !option.is_empty());
+        Self { kind, options: options.map(String::from).collect(), memory: None }
     }
 }
 
@@ -364,6 +389,10 @@ pub trait NamedEngines: Family {
         spec: &EngineSpec,
         rib: &Rib<Self>,
     ) -> Result<Box<dyn Checked<Self>>, CompileError>;
+
+    /// Shows the structures whose machine code `cargo xtask asm` counts.
+    #[doc(hidden)]
+    fn kernels(visitor: &mut impl KernelVisitor<Self>);
 }
 
 /// Visitor that puts the engine behind a pointer, from which either of its uses is made.
@@ -418,7 +447,7 @@ mod tests {
     /// A mode that an engine lacks is refused also where it is no text.
     #[test]
     fn modes_of_batches_that_an_engine_lacks_are_errors() {
-        use crate::engine::{Batch, Engine};
+        use crate::engine::{Batch, Engine, poptrie, sail};
         let rib = Rib::<Ipv4>::new();
         let poptrie = |batch| {
             let config = poptrie::Config { batch, ..Default::default() };
@@ -452,7 +481,7 @@ mod tests {
             assert_eq!(kind.name().parse(), Ok(kind));
         }
         let unknown = "folios".parse::<EngineKind>().unwrap_err().to_string();
-        assert!(unknown.ends_with(" spider folio auto"), "{unknown}");
+        assert!(unknown.contains(": linear ") && unknown.ends_with(" auto"), "{unknown}");
         let missing = CompileError::NotCompiled { engine: "dir24_8" }.to_string();
         assert!(missing.contains("enable the feature 'dir24-8'"), "{missing}");
         let none = CompileError::NoEngine { family: Ipv6::NAME }.to_string();

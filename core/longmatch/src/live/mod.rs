@@ -46,17 +46,8 @@
 //!    patched table, an address is never answered by an older version than before.
 //! 4. A call that begins after [`Writer::commit`] has returned sees the commit.
 //! 5. Readers take no lock, retry nothing and allocate nothing. A call reads the epoch and the
-//!    pointer to the table; then each address reads at most as many words as in a frozen table:
-//!
-//!    | engine | greatest number of words per address | IPv4 | IPv6 |
-//!    |---|---|---|---|
-//!    | Folio | an entry, one more for each page of entries, then a code, or a list or line of one or two cache lines; IPv6 also the lines of hosts that share a hash | 3, with a list 2 and 2 lines | 4 and a line, rarely more |
-//!    | Poptrie | a direct entry, a node for each 6 bits below, a leaf | 5 (`s=18`) | 21 (`s=18`) |
-//!    | DXR | a direct entry or two, one for each halving of its chunk | 14 | 16 and more (`xl`) |
-//!    | DIR-24-8 | an entry, one more for each 8 bits below | 2 | 14 |
-//!    | Tree Bitmap | the pointer to the root, a node for each stride, a result | 8 (`stride=6`) | 24 |
-//!    | SAIL | | 4 | |
-//!    | Spider | an entry, one more for each 8 bits below | 3 | 15 |
+//!    pointer to the table; then each address reads at most as many words as in a frozen table, which
+//!    the page of [its engine](crate::EngineKind) bounds.
 //! 6. A failed commit leaves routes and table as they were after the last successful one.
 //! 7. When no reader is online, all retired memory can be reused: [`Writer::reclaim`] returns 0.
 //! 8. A reader may panic or outlive the writer. A guard that is leaked, or held for ever, blocks the

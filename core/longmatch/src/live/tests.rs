@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::reclaim::{Domain, HasDomain, ReaderSlot};
 use super::*;
-use crate::engine::Engines;
+use crate::engine::{EngineKind, Engines};
 use crate::live::UpdateError;
 use crate::mem::RetireList;
 use crate::net::{Bits, Change, Ipv4, Ipv6, NextHopId, Outcome, Prefix, Route};
@@ -57,79 +57,43 @@ fn agree<F: Engines>(writer: &Writer<F>) {
     }
 }
 
-/// Patched engines, and one that is compiled again.
-///
-/// The variants have codes, nodes, leaves and entries of every kind, and all root sizes.
-const IPV4: [&str; 24] = [
-    "folio",
-    "folio:s=8:lists=0",
-    "folio:s=12:codes=24:lists=none:entries=0:ahead=yes",
-    "folio:s=16:lists=4:entries=4:flat=yes:ahead=yes",
-    "folio:s=18:codes=16:lists=none:entries=none",
-    "folio:s=21:codes=32:lists=none:entries=none",
-    "poptrie",
-    "poptrie:s=16:unaggregated",
-    "poptrie:s=0",
-    "poptrie:s=13:basic",
-    "poptrie:s=0:basic:unaggregated:leaf=32",
-    "tree_bitmap",
-    "tree_bitmap:stride=4",
-    "tree_bitmap:result=32",
-    "tree_bitmap:stride=4:result=32",
-    "dir24_8",
-    "dir24_8:entry=32",
-    "dxr",
-    "dxr:d=16:wide",
-    "dxr:d=20:hops=k",
-    "dxr:d=15:x=5",
-    "dxr:d=10:x=6:wide:batch=line",
-    "dxr:d=16:batch=gather",
-    "sail",
-];
-const IPV6: [&str; 22] = [
-    "folio",
-    "folio:codes=8:steps=2",
-    "folio:codes=book:leaves=lines",
-    "folio:codes=16:steps=1:leaves=minis",
-    "folio:codes=list:steps=2:leaves=codes",
-    "folio:codes=32:steps=3:leaves=lines",
-    "poptrie",
-    "poptrie:s=16:leaf=32",
-    "poptrie:s=0:unaggregated",
-    "poptrie:s=7:basic",
-    "tree_bitmap",
-    "tree_bitmap:stride=4",
-    "tree_bitmap:result=32",
-    "tree_bitmap:stride=4:result=32",
-    "dir24_8:entry=16",
-    "dir24_8:entry=32",
-    "dxr",
-    "dxr:d=16:xl",
-    "dxr:d=20:hops=k",
-    "dxr:d=12:x=4:xl",
-    "dxr:d=16:x=2:batch=flight",
-    "spider",
-];
-
-/// Whether the engine's tables take too long to compile for many cases.
-fn is_large(engine: &str) -> bool {
-    engine.starts_with("dir24_8")
+/// Every patched engine with the variants that its descriptor lists, and one that is compiled again;
+/// a few of them if the environment asks for few.
+fn engines<F: Engines>() -> Vec<String> {
+    let mut engines = vec![String::from(if F::WIDTH == 32 { "sail" } else { "spider" })];
+    for kind in EngineKind::ALL {
+        let engine = kind.descriptor().unwrap();
+        if engine.is_patched() {
+            let [both, ipv4, ipv6] = engine.variants;
+            engines.push(kind.name().into());
+            let variants = both.iter().chain(if F::WIDTH == 32 { ipv4 } else { ipv6 });
+            engines.extend(variants.map(|variant| alloc::format!("{kind}:{variant}")));
+        }
+    }
+    tested(engines).collect()
 }
 
-fn is_dxr(engine: &str) -> bool {
-    engine.starts_with("dxr")
+/// Whether the engine's tables are large even without routes: too large for many cases.
+fn is_large<F: Engines>(engine: &str) -> bool {
+    let engine: crate::EngineSpec = engine.parse().unwrap();
+    crate::Fib::compile(&Rib::<F>::new(), engine).unwrap().memory_usage().bytes() > 16 << 20
 }
 
-/// The engines, or a few of them if the environment asks for few: without the large ones and DXR.
-/// Mutation tests do: without optimisation these engines take minutes.
-fn tested<'e>(engines: &'e [&'e str]) -> impl Iterator<Item = &'e str> {
+fn is_slow(engine: &str) -> bool {
+    let engine: crate::EngineSpec = engine.parse().unwrap();
+    engine.kind.descriptor().unwrap().large
+}
+
+/// The engines, or a few of them if the environment asks for few: mutation tests do, as without
+/// optimisation the slow engines take minutes.
+fn tested<E: AsRef<str>>(engines: impl IntoIterator<Item = E>) -> impl Iterator<Item = E> {
     let few = std::env::var_os("LONGMATCH_FEW_ENGINES").is_some();
-    engines.iter().copied().filter(move |it| !few || !is_large(it) && !is_dxr(it))
+    engines.into_iter().filter(move |engine| !few || !is_slow(engine.as_ref()))
 }
 
 #[test]
 fn a_table_by_hand() {
-    for engine in tested(&IPV4) {
+    for engine in &engines::<Ipv4>() {
         let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1), ("10.1.0.0/16", 2)], engine);
         agree(&writer);
         // No effective change, so nothing to commit.
@@ -170,7 +134,7 @@ fn a_table_by_hand() {
 /// A part that changes twice is built once.
 #[test]
 fn changes_are_committed_together() {
-    for engine in tested(&IPV4) {
+    for engine in &engines::<Ipv4>() {
         let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], engine);
         for change in [
             announce("10.64.0.0/10", 2),
@@ -256,7 +220,7 @@ fn failed_commits_are_undone() {
 fn retired_memory_waits_for_stalled_readers() {
     let engines =
         ["folio", "poptrie:s=16", "dxr", "dxr:d=15:x=5", "tree_bitmap", "dir24_8", "sail"];
-    for engine in tested(&engines) {
+    for engine in tested(engines) {
         let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], engine);
         writer.set_retired_limit(100_000);
         let mut reader = writer.reader();
@@ -289,7 +253,7 @@ fn retired_memory_waits_for_stalled_readers() {
 /// A new table replaces all routes.
 #[test]
 fn tables_are_replaced() {
-    for engine in tested(&IPV6) {
+    for engine in &engines::<Ipv6>() {
         let mut writer = writer::<Ipv6>(&[("2001:db8::/32", 1)], engine);
         let mut reader = writer.reader();
         writer.apply(announce("2001:db9::/32", 2)).unwrap();
@@ -409,7 +373,7 @@ fn readers_see_only_versions() {
     } else {
         (&all[..], 250)
     };
-    for engine in tested(engines) {
+    for &engine in tested(engines) {
         let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], engine);
         let readers: [_; 2] = core::array::from_fn(|_| writer.reader());
         let [mut pinning, mut online_reader] = readers;
@@ -475,11 +439,17 @@ fn prefix<F: Engines>(place: u8, length: u8) -> Prefix<F> {
     Prefix::from_bits_masked(F::Bits::from_u128(base ^ spread), lengths[usize::from(length)])
 }
 
-fn follow<'e, F: Engines>(
-    engines: impl IntoIterator<Item = &'e str>,
-    commits: &[Vec<(u8, u8, u16)>],
-) {
-    for engine in engines {
+/// Engines that are slow to compare, but not large.
+fn slow<F: Engines>() -> impl Iterator<Item = String> {
+    engines::<F>().into_iter().filter(|engine| is_slow(engine) && !is_large::<F>(engine))
+}
+
+fn large<F: Engines>() -> impl Iterator<Item = String> {
+    engines::<F>().into_iter().filter(|engine| is_large::<F>(engine))
+}
+
+fn follow<F: Engines>(engines: impl Iterator<Item = String>, commits: &[Vec<(u8, u8, u16)>]) {
+    for engine in &engines.collect::<Vec<_>>() {
         let mut writer = writer::<F>(&[], engine);
         let mut failures = String::new();
         for commit in commits {
@@ -506,30 +476,30 @@ proptest! {
 
     #[test]
     fn ipv4_follows_its_routes(commits in changes()) {
-        follow::<Ipv4>(tested(&IPV4).filter(|it| !is_large(it) && !is_dxr(it)), &commits);
+        follow::<Ipv4>(engines::<Ipv4>().into_iter().filter(|it| !is_slow(it)), &commits);
     }
 
     #[test]
     fn ipv6_follows_its_routes(commits in changes()) {
-        follow::<Ipv6>(tested(&IPV6).filter(|it| !is_large(it) && !is_dxr(it)), &commits);
+        follow::<Ipv6>(engines::<Ipv6>().into_iter().filter(|it| !is_slow(it)), &commits);
     }
 
-    // A third of the variants each: comparing DXR's large tables after each commit takes most of the time of all tests.
+    // A third of the variants each: comparing these engines' answers after each commit takes most of the time of all tests.
     #[test]
-    fn dxr_follows_ipv4_routes(commits in changes(), first in 0..3_usize) {
-        follow::<Ipv4>(tested(&IPV4).filter(|it| is_dxr(it)).skip(first).step_by(3), &commits);
+    fn slow_engines_follow_ipv4_routes(commits in changes(), first in 0..3_usize) {
+        follow::<Ipv4>(slow::<Ipv4>().skip(first).step_by(3), &commits);
     }
 
     #[test]
-    fn dxr_follows_ipv6_routes(commits in changes(), first in 0..3_usize) {
-        follow::<Ipv6>(tested(&IPV6).filter(|it| is_dxr(it)).skip(first).step_by(3), &commits);
+    fn slow_engines_follow_ipv6_routes(commits in changes(), first in 0..3_usize) {
+        follow::<Ipv6>(slow::<Ipv6>().skip(first).step_by(3), &commits);
     }
 
     #[test]
     #[ignore = "takes minutes without optimisation"]
-    fn all_variants_of_dxr_follow_routes(commits in changes()) {
-        follow::<Ipv4>(tested(&IPV4).filter(|it| is_dxr(it)), &commits);
-        follow::<Ipv6>(tested(&IPV6).filter(|it| is_dxr(it)), &commits);
+    fn all_slow_engines_follow_routes(commits in changes()) {
+        follow::<Ipv4>(slow::<Ipv4>(), &commits);
+        follow::<Ipv6>(slow::<Ipv6>(), &commits);
     }
 }
 
@@ -538,12 +508,12 @@ proptest! {
 
     #[test]
     fn large_ipv4_tables_follow_their_routes(commits in changes()) {
-        follow::<Ipv4>(tested(&IPV4).filter(|engine| is_large(engine)), &commits);
+        follow::<Ipv4>(large::<Ipv4>(), &commits);
     }
 
     #[test]
     fn large_ipv6_tables_follow_their_routes(commits in changes()) {
-        follow::<Ipv6>(tested(&IPV6).filter(|engine| is_large(engine)), &commits);
+        follow::<Ipv6>(large::<Ipv6>(), &commits);
     }
 }
 

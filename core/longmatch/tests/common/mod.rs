@@ -1,6 +1,7 @@
 //! Shared parts of the tests of all engines.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+use longmatch::engine::Descriptor;
 use longmatch::simd::Simd;
 use longmatch::{
     Bits, CompileError, EngineKind, EngineSpec, Engines, Family, Fib, NextHopId, Prefix, Rib, Route,
@@ -21,69 +22,16 @@ pub fn cases(full: u32) -> ProptestConfig {
     ProptestConfig::with_cases(if quick() { full.div_ceil(32) } else { full })
 }
 
-/// Every engine of the family with its defaults, and variants of engines that have options.
-#[allow(clippy::too_many_lines, reason = "a list of specs")]
+/// Every engine of the family with its defaults, and the variants that its descriptor lists.
 pub fn specs<F: Engines>() -> Vec<EngineSpec> {
-    let mut specs: Vec<EngineSpec> = EngineKind::ALL.map(EngineSpec::from).into();
-    let variants = [
-        "poptrie:s=0",
-        "poptrie:s=0:basic:unaggregated",
-        "poptrie:s=1:unaggregated",
-        "poptrie:s=13:leaf=32",
-        "poptrie:s=16:basic",
-        "poptrie:s=16:unaggregated:leaf=32",
-        "poptrie:s=18:basic:unaggregated:leaf=32",
-        "poptrie:batch=each",
-        "poptrie:s=17:batch=flight",
-        "poptrie:s=7:basic:batch=gather",
-        "radix:path-compressed",
-        "tree_bitmap:stride=4",
-        "tree_bitmap:stride=4:result=32",
-        "tree_bitmap:result=32",
-        "dir24_8:entry=32",
-        "dxr:d=16:batch=each",
-        "dxr:d=19:hops=k",
-        "dxr:d=17:batch=flight",
-        "dxr:d=10:x=6",
-        "dxr:d=9:x=8:batch=gather",
-        "dxr:d=17:hops=k:batch=gather",
-        "dxr:d=16:batch=line",
-        "dxr:d=17:search=paper",
-        "sail:batch=each",
-        "sail:batch=flight",
-        "spider:ahead",
-        "spider:flight=4:entry=64",
-        "spider:lanes=5:entry=64",
-        "spider:lanes=16:entry=64",
-        "spider:ahead:entry=64",
-        "auto",
-        "folio:codes=32",
-    ];
-    specs.extend(variants.map(|text| text.parse::<EngineSpec>().unwrap()));
-    specs
-        .extend((1..=16).map(|ways| format!("spider:lanes={ways}").parse::<EngineSpec>().unwrap()));
-    let of_family: &[&str] = match F::WIDTH {
-        32 => &[
-            "dxr:d=16:wide",
-            "dxr:d=12:x=5:wide:hops=k",
-            "dxr:wide:hops=k:search=paper",
-            "folio:s=8:lists=0",
-            "folio:s=12:codes=24:lists=none:entries=0:ahead=yes",
-            "folio:s=16:lists=4:entries=4:flat=yes:ahead=yes",
-            "folio:s=21:codes=32:lists=none:entries=none",
-        ],
-        _ => &[
-            "dxr:d=16:xl",
-            "dxr:d=12:x=5:xl:hops=k",
-            "dxr:xl:hops=k:search=paper:batch=each",
-            "folio:codes=8",
-            "folio:codes=book:leaves=minis",
-            "folio:codes=16:steps=1:leaves=minis",
-            "folio:codes=list:steps=2:leaves=codes",
-            "folio:codes=32:steps=3:leaves=lines",
-        ],
-    };
-    specs.extend(of_family.iter().map(|text| text.parse::<EngineSpec>().unwrap()));
+    let mut specs: Vec<EngineSpec> = vec![EngineKind::Auto.into()];
+    for kind in EngineKind::ALL {
+        specs.push(kind.into());
+        let [both, ipv4, ipv6] = descriptor(kind).variants;
+        let own = if F::WIDTH == 32 { ipv4 } else { ipv6 };
+        let variants = both.iter().chain(own).map(|variant| format!("{kind}:{variant}"));
+        specs.extend(variants.map(|text| text.parse::<EngineSpec>().unwrap()));
+    }
     let only = only_engine();
     specs.retain(|spec| F::has(spec.kind) && only.is_none_or(|only| only == spec.kind));
     specs
@@ -102,7 +50,12 @@ pub fn levels() -> impl Iterator<Item = Simd> {
 
 /// Whether compiling and checking takes long for any table. The quick form then does so only in tests with one table.
 fn is_large(spec: &EngineSpec) -> bool {
-    matches!(spec.kind, EngineKind::Dir24_8 | EngineKind::Dxr)
+    spec.kind != EngineKind::Auto && descriptor(spec.kind).large
+}
+
+/// What the engine says about itself.
+fn descriptor(kind: EngineKind) -> &'static Descriptor {
+    kind.descriptor().expect("tests have every engine")
 }
 
 /// Compiles the RIB with every engine, checks each structure and compares its answers.

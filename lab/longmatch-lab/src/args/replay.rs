@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use longmatch::EngineKind;
+use longmatch::engine::Descriptor;
 use longmatch_cli::args::{FamilyArgs, count, size, threads};
 
 use super::engines::{EngineArgs, EngineChoice};
@@ -44,7 +45,6 @@ pub struct ReplayArgs {
 
     /// Engines, separated by commas [default: engines that can be patched]
     ///
-    /// Engines that can be patched: folio, poptrie, dxr, dir24_8 and tree_bitmap.
     /// 'all', 'name' or 'name:option:option'. Other engines are compiled again for each
     /// commit: use --batch with them.
     #[arg(
@@ -98,9 +98,9 @@ pub struct ReplayArgs {
 impl ReplayArgs {
     /// Returns the engines: by default every engine that can be patched.
     pub fn engines(&self) -> EngineArgs {
-        use EngineKind::{Dir24_8, Dxr, Folio, Poptrie, TreeBitmap};
-        let patched = [Folio, Poptrie, Dxr, Dir24_8, TreeBitmap];
-        let default = || patched.map(|kind| EngineChoice::Spec(kind.into())).into();
+        let is_patched = |kind: &EngineKind| kind.descriptor().is_some_and(Descriptor::is_patched);
+        let patched = || EngineKind::in_order().into_iter().filter(is_patched);
+        let default = || patched().map(|kind| EngineChoice::Spec(kind.into())).collect();
         let engines = if self.engines.is_empty() { default() } else { self.engines.clone() };
         EngineArgs { engines, memory: self.memory }
     }

@@ -11,7 +11,7 @@ use crate::view::{self, distinct};
 use super::published::{
     BATCH, CIRCUMSTANCES, Machine, ONE, Published, Table, base_of, circumstances, code,
 };
-use super::{comparison, headline, kinds};
+use super::{comparison, engines, headline, kinds};
 
 /// Prefix of an engine's name in values of its roofline.
 const ROOFLINE: &str = "roofline of ";
@@ -27,6 +27,7 @@ pub(super) fn content(
     up: &str,
 ) -> Result<String, String> {
     match name.split(' ').collect::<Vec<_>>()[..] {
+        ["engines", table] => engines::content(table, up),
         ["headline"] => headline::content(published, machine, up),
         ["libraries"] => headline::libraries(machine, up),
         ["provenance"] => provenance(machine, up),

@@ -3,10 +3,12 @@
 //!
 //! - `markers`: finds and replaces the blocks of a file.
 //! - `published`: the published records, and the queries of the blocks.
-//! - `blocks`: the content of each block; `headline`, `kinds`, `comparison`: the larger ones.
+//! - `blocks`: the content of each block; `engines`: those from the engines' descriptors; `headline`, `kinds`, `comparison`: the
+//!   larger ones.
 
 mod blocks;
 mod comparison;
+mod engines;
 mod headline;
 mod kinds;
 mod markers;
@@ -32,12 +34,15 @@ const TABLES: &str = "docs/tables.md";
 /// The README's picture.
 const PICTURE: &str = "docs/pictures/engines.svg";
 /// The blocks that each document must have.
-const DOCUMENTS: [(&str, &[&str]); 7] = [
-    ("README.md", &["headline"]),
+const DOCUMENTS: [(&str, &[&str]); 8] = [
+    ("README.md", &["engines papers", "headline"]),
+    ("core/longmatch/src/engine/engines.md", &["engines library"]),
     ("core/longmatch/README.md", &["libraries"]),
     (
         "docs/engines.md",
         &[
+            "engines compared",
+            "engines limits",
             "provenance",
             "figure traffic-batch rate",
             "figure traffic-one rate",
@@ -109,7 +114,7 @@ fn pages(root: &Path, machine: &Machine) -> Result<Vec<(String, Vec<String>)>, S
         .map(|(path, blocks)| ((*path).into(), blocks.iter().map(|&block| block.into()).collect()))
         .collect();
     let measured = machine.engines(published::BATCH);
-    for engine in engines(&root.join(ENGINES)).map_err(|error| format!("{ENGINES}: {error}"))? {
+    for engine in described(&root.join(ENGINES)).map_err(|error| format!("{ENGINES}: {error}"))? {
         let required = measured.contains(&engine.as_str()).then(|| format!("engine {engine}"));
         pages.push((format!("{ENGINES}/{engine}/README.md"), required.into_iter().collect()));
     }
@@ -117,7 +122,7 @@ fn pages(root: &Path, machine: &Machine) -> Result<Vec<(String, Vec<String>)>, S
 }
 
 /// Returns the names of the directories that have a README, sorted.
-fn engines(dir: &Path) -> io::Result<Vec<String>> {
+fn described(dir: &Path) -> io::Result<Vec<String>> {
     let entries = fs::read_dir(dir)?.collect::<Result<Vec<_>, _>>()?;
     let dirs = entries.into_iter().filter(|entry| entry.path().join("README.md").exists());
     let mut names: Vec<_> = dirs.map(|it| it.file_name().to_string_lossy().into_owned()).collect();

@@ -29,10 +29,11 @@ pub fn html(records: &Records) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"{}\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <meta name=\"color-scheme\" content=\"light dark\"/>\n<link rel=\"icon\" href=\"data:,\"/>\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <title>{title}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#page-main\">Skip to the results</a>\n<header>\n<h1>{title}</h1>\n<p class=\"lead\">{}</p>\n\
          </header>\n",
         escape(POLICY),
+        chart::engine_colours(),
         escape(&machine_in_a_line(records)),
     );
     out += &summary::html(records);

@@ -3,7 +3,7 @@
 use alloc::format;
 use core::time::Duration;
 
-use crate::engine::kit::{OptionError, Options};
+use crate::engine::kit::{OptionError, Options, TypedOptions, Variant};
 use crate::engine::registry::{AUTO as NAME, EngineSpec};
 use crate::mem::parse_bytes;
 use crate::simd::{Level, Simd};
@@ -105,6 +105,19 @@ const EXPECTED: &str = "memory= and bytes with K, M or G behind, try= and a time
      try= also use=batch, use=one, traffic=spread, traffic=few, simd= and a level";
 const EXPECTED_TRIAL: &str = "try= from 1ms to 10s, in a build with the feature std and a clock, and beside it no \
      simd= that this CPU lacks";
+
+impl TypedOptions for AutoGoal {
+    const ENGINE: &'static str = NAME;
+
+    fn options(&self) -> Variant {
+        let memory = Variant::new().some("memory", self.memory);
+        let Some(trial) = self.trial else { return memory };
+        let time = memory.option(&format!("try={}ms", trial.time.as_millis()));
+        let usage = time.flag("use=one", trial.usage == Usage::One);
+        let traffic = usage.flag("traffic=few", trial.traffic == Locality::Few);
+        traffic.some("simd", trial.level.map(Level::name))
+    }
+}
 
 impl AutoGoal {
     /// Reads the options of a spec and its memory limit; the last option of each kind counts, and

@@ -13,9 +13,9 @@
 //! | `traffic=few` | of a trial: few destinations take most of the traffic, as by Zipf's law |
 //! | `simd=avx2` | of a trial: with at most these instructions |
 //!
-//! The order is `folio`, `poptrie`, `dxr`, `spider`, `dir24_8`, `sail`, `tree_bitmap`, `radix`: about
-//! from the fastest to the slowest, of those that are compiled in and exist for the family. The
-//! first that can hold the table is chosen. A frozen IPv4 table of at most 64 routes takes a few KiB
+//! The order is that of the [table of engines](crate#the-engines) without the oracle: about from the
+//! fastest to the slowest, of those that are compiled in and exist for the family. The first that can
+//! hold the table is chosen. A frozen IPv4 table of at most 64 routes takes a few KiB
 //! (`folio:spare=1K`), as a program may have thousands of them.
 //!
 //! `try` needs the feature `std`. Its time covers the measurement; compiling the three comes on top,
@@ -36,18 +36,12 @@ use crate::engine::registry::{AUTO as NAME, EngineKind, EngineSpec, NamedEngines
 use crate::net::{Family, Ipv4};
 use crate::rib::Rib;
 
-/// The engines that may be chosen, in this order: ours, then about from the fastest to the slowest.
-/// The oracle is not among them.
-const ORDER: [EngineKind; 8] = [
-    EngineKind::Folio,
-    EngineKind::Poptrie,
-    EngineKind::Dxr,
-    EngineKind::Spider,
-    EngineKind::Dir24_8,
-    EngineKind::Sail,
-    EngineKind::TreeBitmap,
-    EngineKind::Radix,
-];
+/// The engines that may be chosen, in the order of their descriptors: ours, then about from the
+/// fastest to the slowest.
+fn order() -> impl Iterator<Item = EngineKind> {
+    let is_placed = |kind: &EngineKind| kind.descriptor().is_some_and(|it| it.order.is_some());
+    EngineKind::in_order().into_iter().filter(is_placed)
+}
 
 /// The most routes of a table that are few.
 const FEW: usize = 64;
@@ -242,9 +236,9 @@ fn tried<F: NamedEngines>(_: &Rib<F>, goal: &AutoGoal) -> Result<Option<Chosen<F
     Ok(None)
 }
 
-/// The engines of [`ORDER`] that the family has, with a memory limit.
+/// The engines of the [`order`] that the family has, with a memory limit.
 fn candidates<F: NamedEngines>(memory: Option<u64>) -> impl Iterator<Item = EngineSpec> {
-    let kinds = ORDER.into_iter().filter(|kind| F::has_named(*kind));
+    let kinds = order().filter(|kind| F::has_named(*kind));
     kinds.map(move |kind| EngineSpec { memory, ..kind.into() })
 }
 

@@ -28,17 +28,6 @@ pub(super) const GROUP_SLOTS: usize = 1 << GROUP_BITS;
 ///
 /// So 15 bits hold 32,767 next hops and 32,768 groups, 31 bits 2^31 - 1 and 2^31. An array of zeros
 /// is a table without routes.
-///
-/// ```
-/// use longmatch::engine::dir24_8::{Dir24_8, Entry};
-/// use longmatch::{Engine, Ipv4, NextHopId, Rib};
-/// assert_eq!(<u16 as Entry>::MAX_NEXT_HOP, 32_767);
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(40_000).unwrap())?;
-/// assert!(Dir24_8::<Ipv4, u16>::compile(&rib, &()).is_err());
-/// assert!(Dir24_8::<Ipv4, u32>::compile(&rib, &()).is_ok());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait Entry: sealed::Sealed + Single + Debug + Default + Send + Sync + 'static {
     /// Bits of an entry.
     const BITS: u32;

@@ -8,6 +8,7 @@
 //! | lookup | one read, one more for each 8 bits of the longest route in the address's /24 (IPv4: two at most) |
 //! | compile | O(routes + 2^24) |
 //! | update | O(entries that the prefix covers + routes inside it) |
+//! | words read by a lookup | 2; IPv6: 14 |
 //! | memory | 2 (or 4) bytes x (2^24 + 256 x groups) |
 
 mod batch;
@@ -17,7 +18,9 @@ mod layout;
 mod lookup;
 mod update;
 
-pub use layout::{Dir24_8, Entry};
+pub use layout::Dir24_8;
+#[doc(hidden)]
+pub use layout::Entry;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -25,8 +28,8 @@ use alloc::vec::Vec;
 use self::layout::{FIRST_SLOTS, GROUP_SLOTS};
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
-    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine, Lookup,
-    Request, Structure, Variant, answers_for,
+    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Form, KernelVisitor,
+    LiveEngine, Lookup, Request, Structure, TypedOptions, Variant, answers_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId};
@@ -53,7 +56,35 @@ pub struct Config {
 }
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: false, wider: &[] };
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
+    title: "DIR-24-8",
+    year: "1998",
+    summary: "a table of 2^24 entries, and groups of 256",
+    hue: ["#00805c", "#2fbf94"],
+    order: Some(5),
+    large: true,
+    variants: [&["entry=32"], &[], &[]],
+    forms: &[Form {
+        paper: "Gupta, Lin, McKeown, INFOCOM 1998",
+        reads: "1 or 2; IPv6: 1 + one for each 8 bits below /24",
+        structure: "2^24 entries, groups of 256",
+        changes: "the entries that a prefix covers",
+        limit: [
+            "16-bit entries: 32,767 next hops, 32,768 groups",
+            "takes 32-bit entries by itself; `entry=16` forces an error",
+        ],
+        ..Form::NEW
+    }],
+    ..Descriptor::NEW
+};
+
+impl TypedOptions for Config {
+    const ENGINE: &'static str = NAME;
+
+    fn options(&self) -> Variant {
+        Variant::new().some("entry", self.entry)
+    }
+}
 
 impl<F: Family, E: Entry, M: Memory> Lookup<F> for Dir24_8<F, E, M> {
     #[inline(always)]
@@ -126,6 +157,14 @@ impl<F: Family> Builder<F> for Build {
         } else {
             visitor.visit(Dir24_8::<F, u32>::compile(rib, &())?)
         })
+    }
+
+    fn kernels(visitor: &mut impl KernelVisitor<F>) {
+        if F::WIDTH == 32 {
+            visitor.visit::<Dir24_8<F, u16>>();
+        } else {
+            visitor.visit::<Dir24_8<F, u32>>();
+        }
     }
 }
 

@@ -16,18 +16,7 @@ use crate::mem::{
 
 /// The most bits of the first of two levels: its entries have 16 bits, and at worst each refers to
 /// a block of its own.
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, MAX_SPLIT_D, Original, Split};
-/// use longmatch::{Engine, Rib};
-/// let compile = |d, x| {
-///     let config = Config { d, x, ..Config::default() };
-///     Dxr::<Original, Split>::compile(&Rib::new(), &config)
-/// };
-/// assert!(compile(MAX_SPLIT_D, 4).is_ok());
-/// assert!(compile(MAX_SPLIT_D + 1, 3).is_err());
-/// ```
-pub const MAX_SPLIT_D: u8 = 16;
+pub(super) const MAX_SPLIT_D: u8 = 16;
 
 /// The most blocks that elements of the first level can name.
 const MAX_BLOCKS: usize = 1 << 16;
@@ -35,20 +24,6 @@ const MAX_BLOCKS: usize = 1 << 16;
 const SPARE_BLOCKS: usize = 16;
 
 /// A direct table in memory of either kind. Sealed: [`Single`] and [`Split`].
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Direct, Dxr, Original, Split};
-/// use longmatch::{Engine, Ipv4, Lookup, Rib};
-///
-/// /// Bytes of a table whose direct table has one level or two.
-/// fn bytes<T: Direct>(dxr: &Dxr<Original, T>) -> usize {
-///     dxr.memory_usage().bytes()
-/// }
-/// let config = Config { d: 15, x: 5, ..Config::default() };
-/// let dxr = Dxr::<Original, Split>::compile(&Rib::<Ipv4>::new(), &config)?;
-/// assert!(bytes(&dxr) < 4 << 20, "2^20 entries in one level take more");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait Direct: Sealed + Send + Sync + 'static {
     /// The kind of memory.
     type Memory: Memory;
@@ -66,20 +41,6 @@ pub trait Direct: Sealed + Send + Sync + 'static {
 }
 
 /// A direct table in frozen memory.
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, FrozenDirect, Original, Single, Split};
-/// use longmatch::{CompileError, Engine, Ipv4, Rib};
-///
-/// /// Bytes of a direct table of one level or two.
-/// fn direct<T: FrozenDirect>(rib: &Rib<Ipv4>, d: u8, x: u8) -> Result<usize, CompileError> {
-///     let dxr = Dxr::<Original, T>::compile(rib, &Config { d, x, ..Config::default() })?;
-///     Ok(dxr.statistics().direct_bytes)
-/// }
-/// let rib = Rib::new();
-/// assert!(direct::<Split>(&rib, 15, 5)? < direct::<Single>(&rib, 20, 0)?);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait FrozenDirect: Direct<Memory = FrozenMemory> + Clone {
     /// The same form in live memory.
     type Live: Direct<Memory = LiveMemory>;
@@ -165,15 +126,6 @@ pub struct SplitOwner {
 }
 
 /// One level: an array of `2^K` entries.
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, Original, Single};
-/// use longmatch::{Engine, Rib};
-/// // `Dxr<Original>` is the same type.
-/// let dxr = Dxr::<Original, Single>::compile(&Rib::new(), &Config::default())?;
-/// assert_eq!(dxr.statistics().direct_bytes, 4 << 18);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 pub struct Single<M: Memory = FrozenMemory> {
     pub(super) entries: M::Array<u32>,
@@ -191,16 +143,6 @@ pub struct Single<M: Memory = FrozenMemory> {
 /// has a reference, except unused ones in a live table; no two blocks are equal. In a live table
 /// one store replaces an element of `first`, and a block is written only while no element that a
 /// reader may have read names it.
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, Original, Split};
-/// use longmatch::{Engine, Rib};
-/// let config = Config { d: 15, x: 5, ..Config::default() };
-/// let dxr = Dxr::<Original, Split>::compile(&Rib::new(), &config)?;
-/// // 2^15 indices of two bytes and one more, and a single block of 2^5 entries of four bytes.
-/// assert_eq!(dxr.statistics().direct_bytes, 2 * ((1 << 15) + 1) + (4 << 5));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 pub struct Split<M: Memory = FrozenMemory> {
     pub(super) first: M::Array<u16>,

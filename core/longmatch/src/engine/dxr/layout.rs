@@ -14,26 +14,9 @@ use crate::net::{Bits, Family, Ipv4, Ipv6};
 
 /// The fewest bits that the direct table resolves. A range's start holds the other 16 bits of IPv4;
 /// IPv6 has the same bound, though its start holds 112 bits.
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, MIN_K, Original};
-/// use longmatch::{Engine, Rib};
-/// let config = Config { d: MIN_K - 1, ..Config::default() };
-/// let dxr: Result<Dxr<Original>, _> = Dxr::compile(&Rib::new(), &config);
-/// assert!(dxr.is_err());
-/// ```
-pub const MIN_K: u8 = 16;
+pub(super) const MIN_K: u8 = 16;
 /// The most bits that the direct table resolves: the papers go to 22, which takes 16 MiB.
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, MAX_K, Original};
-/// use longmatch::{Engine, Rib};
-/// let config = Config { d: MAX_K, ..Config::default() };
-/// let dxr: Dxr<Original> = Dxr::compile(&Rib::new(), &config)?;
-/// assert_eq!(dxr.statistics().direct_bytes, 16 << 20);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub const MAX_K: u8 = 22;
+pub(super) const MAX_K: u8 = 22;
 
 /// Bits of a next hop in a long range entry without the option `hops=k`.
 pub(super) const HOP_BITS: u8 = 16;
@@ -86,24 +69,6 @@ pub(super) const HOP_BITS: u8 = 16;
 ///
 /// With the option `hops=k` the start has the `width - K` bits that it needs, and the next hop the
 /// other `K`.
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, Format, Original, Wide};
-/// use longmatch::{CompileError, Engine, Ipv4, NextHopId, Rib};
-///
-/// /// Bytes of the ranges of a table in a format of IPv4.
-/// fn ranges<E: Format<Family = Ipv4, Word = u32>>(
-///     rib: &Rib<Ipv4>,
-/// ) -> Result<usize, CompileError> {
-///     let dxr: Dxr<E> = Dxr::compile(rib, &Config::default())?;
-///     Ok(dxr.statistics().range_bytes)
-/// }
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("10.1.2.0/24".parse()?, NextHopId::new(1).unwrap())?;
-/// // Three ranges in short format are two words; in long format they are three.
-/// assert_eq!((ranges::<Original>(&rib)?, ranges::<Wide>(&rib)?), (8, 12));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait Format: Kernels + Copy + Send + Sync + 'static {
     /// The family of the addresses.
     type Family: Family<Bits = Self::Word>;
@@ -155,57 +120,20 @@ pub trait Format: Kernels + Copy + Send + Sync + 'static {
 }
 
 /// The format of the papers: base 19 bits, short flag, size 12 bits.
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, Original};
-/// use longmatch::{Engine, Rib, Structure};
-/// let dxr: Dxr<Original> = Dxr::compile(&Rib::new(), &Config::default())?;
-/// assert_eq!(Structure::variant(&dxr), "d=18");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Original;
 
 /// The Poptrie paper's extension for larger tables (section 4.8). The base takes the bit of the
 /// short flag, so every chunk is long.
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, Wide};
-/// use longmatch::{Engine, Rib, Structure};
-/// let dxr: Dxr<Wide> = Dxr::compile(&Rib::new(), &Config::default())?;
-/// assert_eq!(Structure::variant(&dxr), "d=18:wide");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wide;
 
 /// The Poptrie paper's extension to IPv6 (section 4.10). There is no short format, and the size
 /// takes the bit of its flag.
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, Long};
-/// use longmatch::{Engine, Ipv6, Lookup, NextHopId, Rib};
-/// let mut rib = Rib::<Ipv6>::new();
-/// rib.insert("2001:db8::/32".parse()?, NextHopId::new(1).unwrap())?;
-/// let dxr: Dxr<Long> = Dxr::compile(&rib, &Config::default())?;
-/// let mut hops = [None; 1];
-/// dxr.lookup_batch(&[0x2001_0db8 << 96], &mut hops);
-/// assert_eq!(hops, [NextHopId::new(1)]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Long;
 
 /// [`Long`] with chunks of any size, after the authors' code in FreeBSD.
-///
-/// ```
-/// use longmatch::{EngineKind, EngineSpec, Fib, Ipv6, Rib};
-/// let rib = Rib::<Ipv6>::new();
-/// // By name: the first of the formats that hold a table which `Long` refuses.
-/// let xl = EngineSpec::from(EngineKind::Dxr).wider().remove(0);
-/// assert_eq!(Fib::compile(&rib, xl)?.variant(), "d=18:xl");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Xl;
 
@@ -368,7 +296,7 @@ impl Word for u128 {
 /// search that lookups use.
 ///
 /// Invariants that the unchecked reads of the lookups rely on:
-/// 1. `k` is from [`MIN_K`] to [`MAX_K`]; `hop_bits` is 16 or `k`.
+/// 1. `k` is from 16 to 22; `hop_bits` is 16 or `k`.
 /// 2. The direct table has an entry for each of the `2^k` chunks (see `direct.rs` for its own
 ///    invariants).
 /// 3. The words of each chunk lie in the range table. Bytes beyond the last word are readable: a

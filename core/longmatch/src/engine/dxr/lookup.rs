@@ -40,20 +40,6 @@ pub(super) fn chunk<E: Format, V: DirectView>(dxr: View<'_, E, V>, entry: u32) -
 }
 
 /// The search among the ranges of a chunk. Sealed: [`BranchFree`] and [`Paper`].
-///
-/// ```
-/// use longmatch::engine::dxr::{BranchFree, Config, Dxr, Original, Paper, Search, Single};
-/// use longmatch::{CompileError, Engine, Ipv4, Lookup, MemoryUsage, Rib};
-///
-/// /// The memory of a table, with either search.
-/// fn memory<S: Search>(rib: &Rib<Ipv4>) -> Result<MemoryUsage, CompileError> {
-///     Ok(Dxr::<Original, Single, S>::compile(rib, &Config::default())?.memory_usage())
-/// }
-/// let rib = Rib::new();
-/// // The search is no part of the structure.
-/// assert_eq!(memory::<Paper>(&rib)?.bytes(), memory::<BranchFree>(&rib)?.bytes());
-/// # Ok::<(), CompileError>(())
-/// ```
 pub trait Search: Sealed + Debug + Send + Sync + 'static {
     /// The option that chooses the search; empty for the default.
     const OPTION: &'static str;
@@ -71,15 +57,6 @@ pub trait Search: Sealed + Debug + Send + Sync + 'static {
 /// The number of halvings depends on the size alone, and a comparison selects data instead of
 /// branching: such a branch is as unpredictable as the addresses. Against [`Paper`] this gained
 /// 45 % on random addresses and 120 % on routed ones (IPv4, K = 18, Zen 5).
-///
-/// ```
-/// use longmatch::engine::dxr::{BranchFree, Config, Dxr, Original, Single};
-/// use longmatch::{Engine, Rib};
-/// // `Dxr<Original>` is the same type.
-/// let dxr: Dxr<Original> =
-///     Dxr::<Original, Single, BranchFree>::compile(&Rib::new(), &Config::default())?;
-/// # Ok::<(), longmatch::CompileError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BranchFree;
 
@@ -87,14 +64,6 @@ pub struct BranchFree;
 ///
 /// Every step compares the probe with the range in the middle and with that range's right
 /// neighbour, and ends the search between the two.
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, Original, Paper, Single};
-/// use longmatch::{Engine, Rib, Structure};
-/// let dxr = Dxr::<Original, Single, Paper>::compile(&Rib::new(), &Config::default())?;
-/// assert_eq!(Structure::variant(&dxr), "d=18:search=paper");
-/// # Ok::<(), longmatch::CompileError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paper;
 

@@ -6,6 +6,7 @@
 //! | | |
 //! |---|---|
 //! | lookup | one direct entry (two in two levels), then log2(ranges of the chunk) range entries, with `search=paper` up to twice as many |
+//! | words read by a lookup | a direct entry or two, one for each halving of its chunk: 14; IPv6: 16 and more (`xl`) |
 //! | compile | O(routes + 2^K) |
 //! | update | rebuilds the chunks that the prefix covers, or the one that it lies in |
 //! | memory | 4 x 2^K bytes (less in two levels), 2 or 4 bytes a range, 16 for IPv6 |
@@ -20,9 +21,15 @@ mod lookup;
 mod statistics;
 mod update;
 
-pub use direct::{Direct, FrozenDirect, MAX_SPLIT_D, Single, Split};
-pub use layout::{Dxr, Format, Long, MAX_K, MIN_K, Original, Wide, Xl};
+// The types that a variant is made of, and counts: for experiments. Programs name a variant by a spec.
+#[doc(hidden)]
+pub use direct::{Direct, FrozenDirect, Single, Split};
+pub use layout::Dxr;
+#[doc(hidden)]
+pub use layout::{Format, Long, Original, Wide, Xl};
+#[doc(hidden)]
 pub use lookup::{BranchFree, Paper, Search};
+#[doc(hidden)]
 pub use statistics::{ChunkLengths, Counts, Statistics, chunk_lengths, published_statistics};
 
 use alloc::string::String;
@@ -31,8 +38,9 @@ use core::marker::PhantomData;
 
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
-    Batch, Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine,
-    Lookup, OptionError, Request, Structure, Variant, answers_for,
+    Batch, Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Form,
+    KernelVisitor, LiveEngine, Lookup, OptionError, Request, Structure, TypedOptions, Variant,
+    answers_for,
 };
 use crate::mem::{MemoryPart, MemoryUsage};
 use crate::net::{Ipv4, Ipv6, NextHopId};
@@ -43,8 +51,39 @@ pub(super) const NAME: &str = "dxr";
 
 /// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
-    oracle: false,
+    title: "DXR",
+    year: "2012, 2017",
+    summary: "a direct table, and ranges for a binary search",
+    hue: ["#a86f00", "#e0a52a"],
+    order: Some(3),
+    large: true,
     wider: &["xl", "hops=k", "hops=k:xl", "wide", "d=22:wide", "d=22:hops=k:wide"],
+    variants: [
+        &[
+            "d=16:batch=each",
+            "d=19:hops=k",
+            "d=17:batch=flight",
+            "d=10:x=6",
+            "d=9:x=8:batch=gather",
+            "d=17:hops=k:batch=gather",
+            "d=16:batch=line",
+            "d=17:search=paper",
+        ],
+        &["d=16:wide", "d=12:x=5:wide:hops=k", "wide:hops=k:search=paper"],
+        &["d=16:xl", "d=12:x=5:xl:hops=k", "xl:hops=k:search=paper:batch=each"],
+    ],
+    forms: &[Form {
+        paper: "Zec, Rizzo, Mikuc, CCR 2012; SoftCOM 2017",
+        reads: "1 + a binary search in one chunk",
+        structure: "2^K entries, sorted ranges",
+        changes: "the chunks that a prefix covers",
+        limit: [
+            "65,535 next hops; 2^19 range-table words; 4,096 ranges a chunk (IPv6: 8,192)",
+            "an error; `hops=k`, `wide` (IPv4) and `xl` (IPv6) reach further",
+        ],
+        ..Form::NEW
+    }],
+    ..Descriptor::NEW
 };
 
 /// Compile-time choices besides the types of format, direct table and search.
@@ -140,6 +179,17 @@ impl<E: Format, T: FrozenDirect, S: Search> Engine<E::Family> for Dxr<E, T, S> {
     }
 }
 
+impl TypedOptions for Config {
+    const ENGINE: &'static str = NAME;
+
+    /// The format is the default one.
+    fn options(&self) -> Variant {
+        let default = Self::default();
+        let levels = Variant::new().number("d", self.d, default.d).number("x", self.x, default.x);
+        levels.flag("hops=k", self.hops_k).batch(self.batch)
+    }
+}
+
 const EXPECTED: &str = "d=16 to d=22; or two levels d=4 to d=16 and x=1 to x=18, together 16 to \
                         22; wide (IPv4); xl (IPv6); hops=k; batch=each, flight, gather or line; \
                         search=paper";
@@ -192,6 +242,10 @@ macro_rules! builder {
                     };
                 }
                 Ok(if other { visit!($other) } else { visit!($first) })
+            }
+
+            fn kernels(visitor: &mut impl KernelVisitor<$family>) {
+                visitor.visit::<Dxr<$first>>();
             }
         }
     };

@@ -16,18 +16,6 @@ use crate::net::{Bits, Family, Ipv4};
 use crate::rib::Rib;
 
 /// Chunks and the fragments (ranges) in them, by format.
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, Original};
-/// use longmatch::{Engine, Ipv4, NextHopId, Rib};
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("10.1.2.0/24".parse()?, NextHopId::new(1).unwrap())?;
-/// let dxr: Dxr<Original> = Dxr::compile(&rib, &Config::default())?;
-/// // The chunk before, in and after the route.
-/// let counts = dxr.statistics().physical;
-/// assert_eq!((counts.short_chunks, counts.short_fragments), (1, 3));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Chunks in short format.
@@ -64,17 +52,6 @@ impl fmt::Display for Counts {
 }
 
 /// The figures of a compiled DXR.
-///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, Original};
-/// use longmatch::{Engine, Ipv4, NextHopId, Rib};
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("10.1.2.0/24".parse()?, NextHopId::new(1).unwrap())?;
-/// let dxr: Dxr<Original> = Dxr::compile(&rib, &Config::default())?;
-/// let statistics = dxr.statistics();
-/// assert_eq!((statistics.resolved, statistics.longest), ((1 << 18) - 1, 3));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, PartialEq, Debug, Default)]
 #[non_exhaustive]
 pub struct Statistics {
@@ -97,14 +74,7 @@ pub struct Statistics {
 
 impl<E: Format, T: FrozenDirect, S: Search> Dxr<E, T, S> {
     /// Counts the parts of the structure. O(2^K).
-    ///
-    /// ```
-    /// use longmatch::engine::dxr::{Config, Dxr, Original};
-    /// use longmatch::{Engine, Rib};
-    /// let dxr: Dxr<Original> = Dxr::compile(&Rib::new(), &Config::default())?;
-    /// assert_eq!(dxr.statistics().resolved, 1 << 18);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    #[doc(hidden)]
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         let mut references: BTreeMap<u32, usize> = BTreeMap::new();
@@ -180,19 +150,6 @@ impl<E: Format, T: FrozenDirect, S: Search> Dxr<E, T, S> {
 ///
 /// The limits of the formats do not apply.
 ///
-/// ```
-/// use longmatch::engine::dxr::{Config, Dxr, Original, published_statistics};
-/// use longmatch::{Engine, Ipv4, NextHopId, Rib};
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("10.1.2.0/24".parse()?, NextHopId::new(1).unwrap())?;
-/// let dxr: Dxr<Original> = Dxr::compile(&rib, &Config::default())?;
-/// let (own, published) = (dxr.statistics(), published_statistics(&rib, 18));
-/// assert_eq!(own.physical.short_fragments, 3);
-/// assert_eq!((published.physical.short_fragments, published.longest), (4, 2));
-/// assert_eq!(own.range_bytes, published.range_bytes);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
 /// # Panics
 /// When `k` is less than 16 or more than 24.
 #[must_use]
@@ -241,17 +198,6 @@ pub fn published_statistics(rib: &Rib<Ipv4>, k: u8) -> Statistics {
 }
 
 /// Distribution of the `2^k` chunks by number of fragments, for one `K`.
-///
-/// ```
-/// use longmatch::engine::dxr::chunk_lengths;
-/// use longmatch::{Ipv4, NextHopId, Rib};
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("10.1.2.0/24".parse()?, NextHopId::new(1).unwrap())?;
-/// let lengths = chunk_lengths(&rib, 16);
-/// // 10.1/16 has three fragments, and the direct table resolves all other chunks.
-/// assert_eq!(lengths.chunks[..3], [65_535, 0, 1]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChunkLengths {
     /// Bits that the direct table would resolve.
@@ -269,16 +215,6 @@ const BUCKETS: [&str; 10] =
 /// Computes a table's distribution of chunk lengths with `k` direct bits. O(routes).
 ///
 /// The limits of the formats do not apply.
-///
-/// ```
-/// use longmatch::engine::dxr::chunk_lengths;
-/// use longmatch::{Ipv4, NextHopId, Rib};
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("10.1.2.0/24".parse()?, NextHopId::new(1).unwrap())?;
-/// // With 24 direct bits no binary search is left.
-/// assert_eq!([16, 24].map(|k| chunk_lengths(&rib, k).longest), [3, 1]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 ///
 /// # Panics
 /// When `k` is 0 or more than 32.
@@ -298,12 +234,6 @@ pub fn chunk_lengths<F: Family>(rib: &Rib<F>, k: u8) -> ChunkLengths {
 
 impl ChunkLengths {
     /// The shares of all chunks, in the order of [`ChunkLengths::chunks`].
-    ///
-    /// ```
-    /// use longmatch::engine::dxr::chunk_lengths;
-    /// use longmatch::{Ipv4, Rib};
-    /// assert_eq!(chunk_lengths(&Rib::<Ipv4>::new(), 18).shares()[0], 1.0);
-    /// ```
     #[must_use]
     pub fn shares(&self) -> [f64; 10] {
         let all = (1u64 << self.k) as f64;

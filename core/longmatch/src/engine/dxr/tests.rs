@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::direct::Levels;
 use super::layout::Word;
+use super::layout::{MAX_K, MIN_K};
 use super::*;
 use crate::engine::testing::{
     Test, batches_agree, built, check_finds, edges_of_ipv4, edges_of_ipv6, hop, rib4, unread_spec,

@@ -2,17 +2,9 @@
 
 use alloc::string::String;
 
-use super::{CompileError, Engine, OptionError, Options};
+use super::{CompileError, Engine, OptionError, Options, Variant};
 use crate::net::Family;
 use crate::rib::Rib;
-
-/// An engine's entry in the registry, without its builder.
-pub struct Descriptor {
-    /// Whether a lookup takes time in proportion to the table.
-    pub oracle: bool,
-    /// Options of variants with wider limits than the default, narrowest first.
-    pub wider: &'static [&'static str],
-}
 
 /// The result of building an engine: what the visitor returns.
 pub type Built<F, V> = Result<<V as EngineVisitor<F>>::Output, CompileError>;
@@ -31,6 +23,25 @@ pub trait Builder<F: Family> {
     fn build<V: EngineVisitor<F>>(request: &Request<'_, F>, _visitor: V) -> Built<F, V> {
         Err(CompileError::Family { engine: request.engine, family: F::NAME })
     }
+
+    /// Shows the structures whose machine code `cargo xtask asm` counts. The default has none.
+    fn kernels(_visitor: &mut impl KernelVisitor<F>) {}
+}
+
+/// Receives engines as types, without compiled tables.
+pub trait KernelVisitor<F: Family> {
+    /// Takes an engine.
+    fn visit<E: Engine<F>>(&mut self);
+}
+
+/// Options of an engine with types, which are a spec.
+pub trait TypedOptions {
+    /// The engine's name.
+    const ENGINE: &'static str;
+
+    /// The options that differ from the engine's defaults, as text. Without those at their defaults
+    /// a spec has all of its wider variants.
+    fn options(&self) -> Variant;
 }
 
 /// Receives a compiled engine as its own type. Loops around its lookup are compiled for that type

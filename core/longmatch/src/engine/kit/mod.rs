@@ -3,6 +3,7 @@
 
 mod batch;
 mod build;
+mod descriptor;
 mod error;
 mod expected;
 pub(crate) mod image;
@@ -13,8 +14,9 @@ mod patch;
 mod shape;
 
 pub use batch::Batch;
-pub use build::EngineVisitor;
-pub(crate) use build::{Builder, Built, Descriptor, Request};
+pub(crate) use build::{Builder, Built, Request};
+pub use build::{EngineVisitor, KernelVisitor, TypedOptions};
+pub use descriptor::{Descriptor, Form};
 pub(crate) use error::Size;
 pub use error::{CompileError, Corrupt, OptionError};
 pub(crate) use expected::Expected;

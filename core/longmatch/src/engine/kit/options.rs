@@ -77,7 +77,7 @@ impl<'a> Options<'a> {
 
 /// Prints the options that name a variant, joined by colons.
 #[derive(Default)]
-pub(crate) struct Variant(String);
+pub struct Variant(String);
 
 impl Variant {
     /// Starts without options.
@@ -102,6 +102,16 @@ impl Variant {
     /// Adds `key=value`.
     pub fn value(self, key: &str, value: impl Display) -> Self {
         self.option(&format!("{key}={value}"))
+    }
+
+    /// Adds `key=value` where there is a value.
+    pub fn some(self, key: &str, value: Option<impl Display>) -> Self {
+        value.into_iter().fold(self, |own, value| own.value(key, value))
+    }
+
+    /// Adds a number that is not the default.
+    pub fn number(self, key: &str, number: u8, default: u8) -> Self {
+        self.some(key, (number != default).then_some(number))
     }
 
     /// Adds a mode of batches other than [`Batch::Auto`].

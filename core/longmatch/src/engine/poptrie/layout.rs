@@ -14,16 +14,7 @@ pub(super) const K: u8 = 6;
 pub(super) const SLOTS: usize = 1 << K;
 
 /// The greatest `s`, the number of bits that direct pointing consumes. 24 makes 64 MiB.
-///
-/// ```
-/// use longmatch::engine::poptrie::{Config, MAX_DIRECT_BITS, Poptrie};
-/// use longmatch::{Engine, Ipv4, Lookup, Rib};
-/// let config = Config { s: MAX_DIRECT_BITS, ..Config::default() };
-/// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&Rib::new(), &config)?;
-/// assert!(poptrie.memory_usage().bytes() >= 64 << 20);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub const MAX_DIRECT_BITS: u8 = 24;
+pub(super) const MAX_DIRECT_BITS: u8 = 24;
 
 /// Flag in an entry of the direct index: the rest is a next hop, not a node.
 ///
@@ -42,21 +33,6 @@ pub(super) const MAX_DIRECT_NEXT_HOP: u32 = DIRECT_LEAF - 1;
 
 /// An internal node. Slot `n` of a node belongs to the addresses whose next 6 bits are `n`.
 /// Sealed: [`LeafvecNode`] and [`BasicNode`].
-///
-/// ```
-/// use longmatch::engine::poptrie::{BasicNode, Config, LeafvecNode, Node, Poptrie};
-/// use longmatch::{CompileError, Engine, Ipv4, Lookup, NextHopId, Rib};
-///
-/// /// Number of leaves that a table takes with one kind of nodes.
-/// fn leaves<N: Node>(rib: &Rib<Ipv4>) -> Result<usize, CompileError> {
-///     let poptrie = Poptrie::<Ipv4, N, u16>::compile(rib, &Config::default())?;
-///     Ok(poptrie.memory_usage().part("leaves").map_or(0, |part| part.count))
-/// }
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("10.1.2.0/24".parse()?, NextHopId::new(1).unwrap())?;
-/// assert!(leaves::<LeafvecNode>(&rib)? < leaves::<BasicNode>(&rib)?);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait Node: Plain + Copy + Send + Sync + 'static {
     /// Whether equal neighbouring leaves are stored once.
     const LEAFVEC: bool;
@@ -287,18 +263,6 @@ impl Node for BasicNode {
 
 /// A leaf: a next hop, 0 = no route. Sealed: `u16` as in the paper, and `u32` for tables with more
 /// next hops (section 5, "Structural scalability").
-///
-/// ```
-/// use longmatch::engine::poptrie::{Config, Leaf, LeafvecNode, Poptrie};
-/// use longmatch::{Engine, Ipv4, NextHopId, Rib};
-/// assert_eq!(<u16 as Leaf>::MAX, 65_535);
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(70_000).unwrap())?;
-/// let config = Config::default();
-/// assert!(Poptrie::<_, LeafvecNode, u16>::compile(&rib, &config).is_err());
-/// assert!(Poptrie::<_, LeafvecNode, u32>::compile(&rib, &config).is_ok());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait Leaf: Plain + Copy + Eq + Send + Sync + 'static {
     /// The greatest next hop that fits.
     const MAX: u32;

@@ -7,6 +7,7 @@
 //! | lookup | at most 1 + (width - s) / 6 node reads, and one leaf |
 //! | compile | O(routes + 2^s + 64 x nodes) |
 //! | update | the nodes on the path to a change and those below it, or a range of direct entries |
+//! | words read by a lookup | a direct entry, a node for each 6 bits below, a leaf: 5 with s = 18; IPv6: 21 |
 //! | memory | 4 x 2^s bytes, 24 (or 16) bytes a node, 2 (or 4) bytes a leaf |
 
 mod batch;
@@ -16,16 +17,19 @@ mod layout;
 mod lookup;
 mod update;
 
-pub use layout::{BasicNode, Leaf, LeafvecNode, MAX_DIRECT_BITS, Node, Poptrie};
+pub use layout::Poptrie;
+// The types that a variant is made of. Programs name a variant by a spec.
+#[doc(hidden)]
+pub use layout::{BasicNode, Leaf, LeafvecNode, Node};
 
 use alloc::string::String;
 
 use self::check::Unused;
-use self::layout::Slices;
+use self::layout::{MAX_DIRECT_BITS, Slices};
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
-    Batch, Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine,
-    Lookup, Request, Structure, Variant, answers_for,
+    Batch, Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Form,
+    KernelVisitor, LiveEngine, Lookup, Request, Structure, TypedOptions, Variant, answers_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId};
@@ -35,7 +39,38 @@ use crate::simd::Simd;
 pub(super) const NAME: &str = "poptrie";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: false, wider: &[] };
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
+    title: "Poptrie",
+    year: "2015",
+    summary: "a 64-ary trie with population counts",
+    hue: ["#0067a5", "#4aa3e0"],
+    order: Some(2),
+    variants: [
+        &[
+            "s=0",
+            "s=0:basic:unaggregated",
+            "s=1:unaggregated",
+            "s=13:leaf=32",
+            "s=16:basic",
+            "s=16:unaggregated:leaf=32",
+            "s=18:basic:unaggregated:leaf=32",
+            "batch=each",
+            "s=17:batch=flight",
+            "s=7:basic:batch=gather",
+        ],
+        &[],
+        &[],
+    ],
+    forms: &[Form {
+        paper: "Asai, Ohara, SIGCOMM 2015",
+        reads: "1 + one for each 6 bits below s, and the leaf",
+        structure: "2^s entries, 24 bytes a node",
+        changes: "the nodes on the way to a change",
+        limit: ["16-bit leaves: 65,535 next hops", "takes 32-bit leaves by itself"],
+        ..Form::NEW
+    }],
+    ..Descriptor::NEW
+};
 
 /// Compile-time choices besides the types of nodes and leaves.
 ///
@@ -50,7 +85,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: false, wider: &[]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Bits that direct pointing consumes (section 3.4): from 0, no direct pointing, to
-    /// [`MAX_DIRECT_BITS`].
+    /// 24.
     pub s: u8,
     /// Route aggregation when compiling (section 3): a node whose addresses all have one next hop
     /// becomes a leaf of its parent.
@@ -121,6 +156,16 @@ impl<F: Family, N: Node, L: Leaf> Engine<F> for Poptrie<F, N, L> {
     }
 }
 
+impl TypedOptions for Config {
+    const ENGINE: &'static str = NAME;
+
+    /// Nodes are the default ones; leaves have 32 bits where next hops need them.
+    fn options(&self) -> Variant {
+        let s = Variant::new().number("s", self.s, Self::default().s);
+        s.flag("unaggregated", !self.aggregate).batch(self.batch)
+    }
+}
+
 const EXPECTED: &str = "s=0 to s=24, basic (no leafvec), unaggregated, leaf=32, or batch=each, flight \
                         or gather";
 
@@ -147,6 +192,10 @@ impl<F: Family> Builder<F> for Build {
             (false, false) => visitor.visit(Poptrie::<F, BasicNode, u16>::compile(rib, &config)?),
             (false, true) => visitor.visit(Poptrie::<F, BasicNode, u32>::compile(rib, &config)?),
         })
+    }
+
+    fn kernels(visitor: &mut impl KernelVisitor<F>) {
+        visitor.visit::<Poptrie<F>>();
     }
 }
 

@@ -21,8 +21,8 @@ pub use layout::Radix;
 pub use path_compressed::PathCompressed;
 
 use crate::engine::kit::{
-    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, Request,
-    Shape, Structure, answers_for,
+    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Form, Lookup,
+    Request, Shape, Structure, TypedOptions, Variant, answers_for,
 };
 use crate::mem::{MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId};
@@ -54,7 +54,37 @@ pub struct Config {
 }
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: false, wider: &[] };
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
+    title: "Radix tree",
+    summary: "the binary trees that the papers compare with",
+    hue: ["#6d7278", "#9aa0a8"],
+    order: Some(8),
+    variants: [&["path-compressed"], &[], &[]],
+    forms: &[
+        Form {
+            paper: "the papers' baseline",
+            reads: "one a bit, up to the binary radix depth",
+            structure: "12 bytes a node",
+            ..Form::NEW
+        },
+        Form {
+            name: OPTION,
+            paper: "Sklower, USENIX Winter 1991: BSD's tree, the baseline of DXR",
+            reads: "one a bit in which keys differ, the leaf, and back up to a shorter mask",
+            structure: "16 (IPv6: 32) bytes a route, 20 a key",
+            ..Form::NEW
+        },
+    ],
+    ..Descriptor::NEW
+};
+
+impl TypedOptions for Config {
+    const ENGINE: &'static str = NAME;
+
+    fn options(&self) -> Variant {
+        Variant::new().flag(OPTION, self.path_compressed)
+    }
+}
 
 impl<F: Family> Lookup<F> for Radix<F> {
     #[inline(always)]

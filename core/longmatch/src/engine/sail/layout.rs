@@ -33,40 +33,13 @@ pub(super) const CHUNK: usize = 256;
 pub(super) const LONGER: u16 = 1 << 15;
 
 /// The greatest next hop: N16 and N24 have 15 bits.
-///
-/// ```
-/// use longmatch::engine::sail::{Config, MAX_NEXT_HOP, Sail};
-/// use longmatch::{Engine, NextHopId, Rib};
-/// let mut rib = Rib::new();
-/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(MAX_NEXT_HOP + 1).unwrap())?;
-/// assert!(Sail::compile(&rib, &Config::default()).is_err());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub const MAX_NEXT_HOP: u32 = LONGER as u32 - 1;
+pub(super) const MAX_NEXT_HOP: u32 = LONGER as u32 - 1;
 
 /// The most chunks of level 24: C16 has 15 bits and numbers from 0.
-///
-/// ```
-/// use longmatch::engine::sail::{Config, MAX_CHUNKS_24, Sail};
-/// use longmatch::{CompileError, Engine, Ipv4, NextHopId, Prefix, Rib, Route};
-/// // A route of 17 bits in each of more /16 than there are chunks.
-/// let next_hop = NextHopId::new(1).unwrap();
-/// let prefixes = (0..=MAX_CHUNKS_24).map(|i| Prefix::from_bits_masked((i as u32) << 16, 17));
-/// let rib: Rib<Ipv4> = prefixes.map(|prefix| Route { prefix, next_hop }).collect();
-/// let refused = Sail::compile(&rib, &Config::default());
-/// assert!(matches!(refused, Err(CompileError::TooMany { limit: 32_768, .. })));
-/// ```
-pub const MAX_CHUNKS_24: usize = LONGER as usize;
+pub(super) const MAX_CHUNKS_24: usize = LONGER as usize;
 
 /// The most chunks of level 32: vector kernels index their entries with 31 bits.
-///
-/// ```
-/// use longmatch::engine::sail::{MAX_CHUNKS_24, MAX_CHUNKS_32};
-/// // A chunk has 256 entries: these are half of all IPv4 addresses.
-/// assert_eq!(MAX_CHUNKS_32 * 256, 1 << 31);
-/// assert!(MAX_CHUNKS_32 > MAX_CHUNKS_24);
-/// ```
-pub const MAX_CHUNKS_32: usize = (1 << 31) / CHUNK;
+pub(super) const MAX_CHUNKS_32: usize = (1 << 31) / CHUNK;
 
 /// Extra entries at the end of an array of 16-bit entries: a gather reads 32 bits.
 pub(super) const PADDING: usize = 1;
@@ -93,7 +66,7 @@ const _: () = assert!(
 /// 3. `n32` has 256 entries a chunk and the padding; where BN24 refers to level 32, C24 is the number
 ///    of a chunk in it. Elsewhere C24 is 0.
 /// 4. Chunks are numbered in the order of their addresses, and each belongs to one entry.
-/// 5. N24 of an entry that refers to level 32 is 0; every next hop is at most [`MAX_NEXT_HOP`].
+/// 5. N24 of an entry that refers to level 32 is 0; every next hop has 15 bits.
 ///
 /// ```
 /// use longmatch::engine::sail::{Config, Sail};

@@ -5,7 +5,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | lookup | 1, 2 or 4 reads: BCN16; BN24; C24 and N32 |
+//! | lookup | 1, 2 or 4 words read: BCN16; BN24; C24 and N32 |
 //! | compile | O(routes + entries) |
 //! | memory | 128 KiB, 1.5 KiB a chunk of level 24, 512 bytes a chunk of level 32 |
 
@@ -15,14 +15,14 @@ mod compile;
 mod layout;
 mod lookup;
 
-pub use layout::{MAX_CHUNKS_24, MAX_CHUNKS_32, MAX_NEXT_HOP, Sail};
+pub use layout::Sail;
 
 use alloc::string::String;
 
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
-    Batch, Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup,
-    Request, Structure, Variant, answers_for,
+    Batch, Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Form,
+    KernelVisitor, Lookup, Request, Structure, TypedOptions, Variant, answers_for,
 };
 use crate::mem::{MemoryPart, MemoryUsage};
 use crate::net::{Ipv4, Ipv6, NextHopId};
@@ -32,7 +32,23 @@ use crate::simd::Simd;
 pub(super) const NAME: &str = "sail";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: false, wider: &[] };
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
+    title: "SAIL",
+    year: "2014",
+    summary: "arrays at 16, 24 and 32 bits, IPv4 only",
+    hue: ["#2a8cc2", "#7fd0f5"],
+    order: Some(6),
+    variants: [&["batch=each", "batch=flight"], &[], &[]],
+    forms: &[Form {
+        paper: "Yang et al., SIGCOMM 2014 (SAIL_L)",
+        families: "IPv4",
+        reads: "1, 2 or 3",
+        structure: "arrays at 16, 24 and 32 bits",
+        limit: ["32,767 next hops and 32,768 chunks a level", "an error; no wider form exists"],
+        ..Form::NEW
+    }],
+    ..Descriptor::NEW
+};
 
 /// Compile-time choices.
 ///
@@ -53,6 +69,14 @@ pub struct Config {
 
 /// The modes of batches that the engine has.
 const MODES: &[Batch] = &[Batch::Auto, Batch::Each, Batch::Flight];
+
+impl TypedOptions for Config {
+    const ENGINE: &'static str = NAME;
+
+    fn options(&self) -> Variant {
+        Variant::new().batch(self.batch)
+    }
+}
 
 const EXPECTED: &str = "batch=each or batch=flight";
 
@@ -108,6 +132,10 @@ impl Builder<Ipv4> for Build {
         options.finish()?;
         request.admit(|| compile::estimate(&Shape::of(request.rib)))?;
         Ok(visitor.visit(Sail::compile(request.rib, &config)?))
+    }
+
+    fn kernels(visitor: &mut impl KernelVisitor<Ipv4>) {
+        visitor.visit::<Sail>();
     }
 }
 

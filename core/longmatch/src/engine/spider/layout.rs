@@ -45,17 +45,6 @@ pub(super) const FIRST_ROW: usize = 1 + DIRECT_ENTRIES / ROW;
 ///
 /// A next-hop index of 0 leaves the result of the previous rows. A next-row index of 0 is EoL: the
 /// lookup has ended.
-///
-/// ```
-/// use longmatch::engine::spider::{Config, Entry, Spider};
-/// use longmatch::{Engine, Ipv4, NextHopId, Rib};
-/// assert_eq!(<u32 as Entry>::MAX_NEXT_HOP, 65_535);
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(70_000).unwrap())?;
-/// assert!(Spider::<_, u32>::compile(&rib, &Config::default()).is_err());
-/// assert!(Spider::<_, u64>::compile(&rib, &Config::default()).is_ok());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait Entry: sealed::Sealed + Copy + Eq + Send + Sync + 'static {
     /// Next-hop index 0 and next-row index 0: the entries of EoL.
     const EOL: Self;

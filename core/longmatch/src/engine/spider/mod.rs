@@ -6,6 +6,7 @@
 //! | | |
 //! |---|---|
 //! | lookup | 1 + (width - 16) / 8 entry reads at most, no other work; 16 and more addresses at once |
+//! | words read by a lookup | 3; IPv6: 15 |
 //! | compile | O(routes + 2^16 + 256 x rows) |
 //! | memory | 257 KiB + 1 KiB a row (twice that with 64-bit entries) |
 //!
@@ -18,7 +19,9 @@ mod compile;
 mod layout;
 mod lookup;
 
-pub use layout::{Entry, Spider};
+#[doc(hidden)]
+pub use layout::Entry;
+pub use layout::Spider;
 
 use alloc::format;
 use alloc::string::String;
@@ -27,8 +30,8 @@ use core::ops::RangeInclusive;
 
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
-    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, Request,
-    Structure, Variant, answers_for,
+    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Form, KernelVisitor,
+    Lookup, Request, Structure, TypedOptions, Variant, answers_for,
 };
 use crate::mem::{MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId};
@@ -39,7 +42,49 @@ use layout::{DIRECT, DIRECT_ENTRIES, ROW};
 pub(super) const NAME: &str = "spider";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: false, wider: &["entry=64"] };
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
+    title: "Spider",
+    year: "2020",
+    summary: "rows of 256 entries, for gather instructions",
+    hue: ["#a8488a", "#d982bd"],
+    order: Some(4),
+    wider: &["entry=64"],
+    variants: [
+        &[
+            "ahead",
+            "flight=4:entry=64",
+            "lanes=5:entry=64",
+            "lanes=16:entry=64",
+            "ahead:entry=64",
+            "lanes=1",
+            "lanes=2",
+            "lanes=3",
+            "lanes=4",
+            "lanes=5",
+            "lanes=6",
+            "lanes=7",
+            "lanes=8",
+            "lanes=9",
+            "lanes=10",
+            "lanes=11",
+            "lanes=12",
+            "lanes=13",
+            "lanes=14",
+            "lanes=15",
+            "lanes=16",
+        ],
+        &[],
+        &[],
+    ],
+    forms: &[Form {
+        paper: "Ueno et al., IEEE Access 2020",
+        reads: "one for each 8 bits below /16",
+        structure: "rows of 256 entries",
+        limit: ["65,535 next hops, 65,279 rows", "an error; `entry=64` reaches further"],
+        ..Form::NEW
+    }],
+    ..Descriptor::NEW
+};
 
 /// The kernel that answers a batch. All give the same answers.
 ///
@@ -185,6 +230,15 @@ impl<F: Family, E: Entry> Engine<F> for Spider<F, E> {
     }
 }
 
+impl TypedOptions for Config {
+    const ENGINE: &'static str = NAME;
+
+    /// Entries have 32 bits.
+    fn options(&self) -> Variant {
+        Variant::new().option(&self.kernel.map(Kernel::name).unwrap_or_default())
+    }
+}
+
 const EXPECTED: &str = "lanes=1 to lanes=16, flight=4, ahead, entry=32 or entry=64";
 
 /// Builds the variant that the options name.
@@ -207,6 +261,10 @@ impl<F: Family> Builder<F> for Build {
         } else {
             visitor.visit(Spider::<F, u32>::compile(rib, &config)?)
         })
+    }
+
+    fn kernels(visitor: &mut impl KernelVisitor<F>) {
+        visitor.visit::<Spider<F>>();
     }
 }
 

@@ -22,21 +22,6 @@ pub(super) const fn internal_bit(len: u8, value: u64) -> u32 {
 ///
 /// There are two kinds. An ordinary node has children, and holds the prefixes of 0 to `STRIDE` - 1
 /// bits. An *end node* has none; its external bitmap holds the prefixes of `STRIDE` bits.
-///
-/// ```
-/// use longmatch::engine::tree_bitmap::{Node, Node16, Node64, TreeBitmap};
-/// use longmatch::{CompileError, Engine, Ipv4, Lookup, NextHopId, Rib};
-///
-/// /// Number of nodes that a table takes with one stride.
-/// fn nodes<N: Node>(rib: &Rib<Ipv4>) -> Result<usize, CompileError> {
-///     let tree = TreeBitmap::<Ipv4, N, u16>::compile(rib, &())?;
-///     Ok(tree.memory_usage().part("nodes").map_or(0, |part| part.count))
-/// }
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("10.1.2.0/24".parse()?, NextHopId::new(1).unwrap())?;
-/// assert!(nodes::<Node64>(&rib)? < nodes::<Node16>(&rib)?);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait Node: sealed::Sealed + Plain + Send + Sync + 'static {
     /// Bits of the address that a node consumes: `k` in the paper.
     const STRIDE: u8;
@@ -158,14 +143,6 @@ impl Bitmaps {
 ///  children  index of the first child in the node array; 0 in an end node
 ///  results   index of the first result in the result array
 /// ```
-///
-/// ```
-/// use longmatch::engine::tree_bitmap::{Node16, TreeBitmap};
-/// use longmatch::{Engine, Ipv4, Rib, Structure};
-/// let tree = TreeBitmap::<Ipv4, Node16, u16>::compile(&Rib::new(), &())?;
-/// assert_eq!(Structure::variant(&tree), "stride=4");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node16 {
     internal: u16,
@@ -183,15 +160,6 @@ pub struct Node16 {
 ///        +----------------+----------------+----------+----------+
 ///  internal  bits 0 to 62: the 63 prefixes of 0 to 5 bits; bit 63: this is an end node
 ///  external  bit v: there is a child for the next 6 bits v; in an end node: the prefix v of 6 bits
-/// ```
-///
-/// ```
-/// use longmatch::engine::tree_bitmap::{Node64, TreeBitmap};
-/// use longmatch::{Engine, Ipv4, Rib, Structure};
-/// // `TreeBitmap<Ipv4>` is the same type.
-/// let tree = TreeBitmap::<Ipv4, Node64, u16>::compile(&Rib::new(), &())?;
-/// assert_eq!(Structure::variant(&tree), "stride=6");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node64 {
@@ -260,17 +228,6 @@ unsafe impl Plain for Node16 {}
 unsafe impl Plain for Node64 {}
 
 /// A result: the next hop of a route, 0 = no route. Sealed: `u16` and `u32`.
-///
-/// ```
-/// use longmatch::engine::tree_bitmap::{Node64, NodeResult, TreeBitmap};
-/// use longmatch::{Engine, Ipv4, NextHopId, Rib};
-/// assert_eq!(<u16 as NodeResult>::MAX, 65_535);
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(70_000).unwrap())?;
-/// assert!(TreeBitmap::<_, Node64, u16>::compile(&rib, &()).is_err());
-/// assert!(TreeBitmap::<_, Node64, u32>::compile(&rib, &()).is_ok());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait NodeResult: sealed::Sealed + Plain + Default + Send + Sync + 'static {
     /// The greatest next hop that fits.
     const MAX: u32;

@@ -8,6 +8,7 @@
 //! | lookup | O(width / stride) nodes, in each O(stride) for the longest prefix; one result at the end |
 //! | compile | O(routes x width / stride) |
 //! | update | copies the nodes on the path to a change and their siblings |
+//! | words read by a lookup | the pointer to the root, a node for each stride, a result: 8 with stride 6; IPv6: 24 |
 //! | memory | 12 bytes (stride 4) or 24 (stride 6) a node, 2 (or 4) bytes a route |
 
 mod batch;
@@ -17,7 +18,10 @@ mod layout;
 mod lookup;
 mod update;
 
-pub use layout::{Node, Node16, Node64, NodeResult, TreeBitmap};
+pub use layout::TreeBitmap;
+// The types that a variant is made of. Programs name a variant by a spec.
+#[doc(hidden)]
+pub use layout::{Node, Node16, Node64, NodeResult};
 
 use alloc::string::String;
 
@@ -25,8 +29,8 @@ use self::check::Unused;
 use self::layout::Slices;
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
-    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine, Lookup,
-    Request, Structure, Variant, answers_for,
+    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Form, KernelVisitor,
+    LiveEngine, Lookup, Request, Structure, TypedOptions, Variant, answers_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId};
@@ -63,7 +67,32 @@ impl Default for Config {
 }
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: false, wider: &[] };
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
+    title: "Tree Bitmap",
+    year: "2004",
+    summary: "a multiway trie with bitmaps",
+    hue: ["#757500", "#bdbd3f"],
+    order: Some(7),
+    variants: [&["stride=4", "stride=4:result=32", "result=32"], &[], &[]],
+    forms: &[Form {
+        paper: "Eatherton, Varghese, Dittia, CCR 2004",
+        reads: "one for each 6 (or 4) bits, and the result",
+        structure: "two bitmaps a node",
+        changes: "the way from the root to a change is copied",
+        limit: ["16-bit results: 65,535 next hops", "takes 32-bit results by itself"],
+        ..Form::NEW
+    }],
+    ..Descriptor::NEW
+};
+
+impl TypedOptions for Config {
+    const ENGINE: &'static str = NAME;
+
+    fn options(&self) -> Variant {
+        let stride = Variant::new().number("stride", self.stride, Self::default().stride);
+        stride.flag("result=32", self.wide_results)
+    }
+}
 
 impl<F: Family, N: Node, R: NodeResult, M: Memory> Lookup<F> for TreeBitmap<F, N, R, M> {
     #[inline(always)]
@@ -129,6 +158,10 @@ impl<F: Family> Builder<F> for Build {
             (_, false) => visitor.visit(TreeBitmap::<F, Node64, u16>::compile(rib, &())?),
             (_, true) => visitor.visit(TreeBitmap::<F, Node64, u32>::compile(rib, &())?),
         })
+    }
+
+    fn kernels(visitor: &mut impl KernelVisitor<F>) {
+        visitor.visit::<TreeBitmap<F>>();
     }
 }
 

@@ -5,6 +5,7 @@ use crate::page::text::escape;
 
 use super::drawing::{Draw, Drawing, Key};
 use super::heat_map;
+use super::palette::engine_colours;
 use super::svg::Form;
 
 /// Style of a picture: that of the page's charts, with the page's ground and letters.
@@ -57,7 +58,7 @@ pub(crate) fn picture(chart: &Bars) -> Option<String> {
          height=\"{height}\" role=\"img\" aria-label=\"{}\">\n<style>\n{}</style>\n\
          <rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n{body}</svg>\n",
         escape(&chart.describe()),
-        escape(STYLE),
+        escape(&[STYLE, &engine_colours()].concat()),
     ))
 }
 

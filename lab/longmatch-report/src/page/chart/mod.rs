@@ -15,3 +15,4 @@ mod svg;
 mod tests;
 
 pub(crate) use html::{html, picture};
+pub(in crate::page) use palette::engine_colours;

@@ -1,20 +1,15 @@
 //! Colours and marks of series.
 
+use longmatch::EngineKind;
+
 use crate::view::{distinct, grouped};
 
-/// Hues of the style sheet with their engines and peers.
+/// Hues of the style sheet with their peers. Engines have their own, by their names.
 ///
 /// Implementations of one algorithm share a hue, and differ as variants of an engine do.
-const HUES: [(&str, &[&str]); 15] = [
-    ("folio", &["folio"]),
-    ("poptrie", &["poptrie", "poptrie-crate"]),
-    ("dxr", &["dxr"]),
-    ("dir24", &["dir24_8"]),
-    ("spider", &["spider"]),
-    ("sail", &["sail"]),
-    ("tree", &["tree_bitmap"]),
-    ("radix", &["radix", "py-radix"]),
-    ("linear", &["linear"]),
+const HUES: [(&str, &[&str]); 8] = [
+    ("poptrie", &["poptrie-crate"]),
+    ("radix", &["py-radix"]),
     ("limit", &["limit", "paper", "auto"]),
     ("rte", &["rte_lpm", "rte_fib", "rte_fib6"]),
     ("wine", &["prefix-trie", "linux-route"]),
@@ -25,7 +20,32 @@ const HUES: [(&str, &[&str]); 15] = [
 
 /// Hues for other series, in the order of their appearance in a chart.
 const OTHERS: [&str; 10] =
-    ["poptrie", "dxr", "dir24", "spider", "sail", "folio", "tree", "wine", "teal", "sand"];
+    ["poptrie", "dxr", "dir24_8", "spider", "sail", "folio", "tree_bitmap", "wine", "teal", "sand"];
+
+/// Returns the style sheet's part with the engines' colours, from their descriptors.
+pub(in crate::page) fn engine_colours() -> String {
+    let engines = EngineKind::ALL.map(|kind| (kind, kind.descriptor().map(|it| it.hue)));
+    let colours = |ground: usize| -> String {
+        let colour = |(kind, hue): &(EngineKind, Option<[&str; 2]>)| {
+            hue.map_or_else(String::new, |hue| format!(" --{kind}: {};", hue[ground]))
+        };
+        engines.iter().map(colour).collect()
+    };
+    let classes = engines.map(|(kind, _)| format!(".c-{kind} {{ --c: var(--{kind}); }}\n"));
+    format!(
+        ":root {{{} }}\n@media screen and (prefers-color-scheme: dark) {{ :root {{{} }} }}\n{}",
+        colours(0),
+        colours(1),
+        classes.concat()
+    )
+}
+
+/// Returns the hue of a word that names an engine or a peer.
+fn hue_of(word: &str) -> Option<&str> {
+    let peers = HUES.iter().find(|it| it.1.contains(&word)).map(|it| it.0);
+    let engine = EngineKind::ALL.iter().any(|kind| kind.name() == word);
+    if engine { Some(word) } else { peers }
+}
 
 /// Number of lightness levels for variants of an engine; the middle one is the hue itself.
 const LEVELS: usize = 7;
@@ -54,14 +74,14 @@ impl Palette {
         // Series that share a hue: engines by their hue, others by their first word.
         let kinds = grouped(distinct(names), |name| {
             let word = first_word(name);
-            HUES.iter().find(|it| it.1.contains(&word)).map_or(word, |it| it.0)
+            hue_of(word).unwrap_or(word)
         });
         let taken = |hue: &&str| kinds.iter().any(|(kind, _)| kind == hue);
         let free: Vec<&str> = OTHERS.into_iter().filter(|hue| !taken(hue)).collect();
         let mut others = free.into_iter().chain(OTHERS).cycle();
         let mut looks = Vec::new();
         for (kind, variants) in &kinds {
-            let known = HUES.iter().any(|(hue, _)| hue == kind);
+            let known = hue_of(kind).is_some() || HUES.iter().any(|(hue, _)| hue == kind);
             let hue = if known { kind } else { others.next().unwrap_or("limit") };
             for (at, name) in variants.iter().enumerate() {
                 let class = format!("c-{hue} v{}", level(at, variants.len()));
@@ -119,7 +139,7 @@ mod tests {
             // Others get hues in their order.
             (
                 &["basic", "leafvec", "basic", "folio", "K = 16"],
-                &["c-poptrie v3", "c-dxr v3", "c-poptrie v3", "c-folio v3", "c-dir24 v3"],
+                &["c-poptrie v3", "c-dxr v3", "c-poptrie v3", "c-folio v3", "c-dir24_8 v3"],
             ),
         ] {
             assert_eq!(classes(names), wanted);

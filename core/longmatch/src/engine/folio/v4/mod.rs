@@ -1,7 +1,8 @@
 //! Folio for IPv4: a root of entries that lead to answers, pages of codes, lists and pages of
 //! entries.
 //!
-//! See the README beside this file.
+//! A lookup reads 3 words at most: an entry, one more for each page of entries, then a code; or 2 and
+//! a list of one or two cache lines. See the README beside this file.
 
 mod account;
 mod batch;
@@ -32,7 +33,7 @@ use super::NAME;
 use super::admit::Admit;
 use crate::engine::kit::{
     Built, CompileError, Corrupt, Engine, EngineVisitor, Keys, LiveEngine, Lookup, Request,
-    Structure, Variant, answers_for, capacity_for,
+    Structure, TypedOptions, Variant, answers_for, capacity_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable, parse_bytes};
 use crate::net::{Ipv4, NextHopId};
@@ -69,24 +70,20 @@ pub struct Config {
     pub ahead: Option<bool>,
 }
 
-impl Config {
-    /// The options that choose the same, as keys and values.
-    pub(crate) fn options(&self) -> impl Iterator<Item = (&'static str, String)> {
+impl TypedOptions for Config {
+    const ENGINE: &'static str = NAME;
+
+    fn options(&self) -> Variant {
         let worth = |bytes: u32| match bytes {
             plan::NONE.. => String::from("none"),
             bytes => bytes.to_string(),
         };
-        let yes = |it: bool| String::from(if it { "yes" } else { "no" });
-        let options = [
-            ("codes", self.code_bytes.map(|bytes| (8 * bytes).to_string())),
-            ("s", self.root_bits.map(|bits| bits.to_string())),
-            ("spare", self.spare.map(|bytes| bytes.to_string())),
-            ("lists", self.lists.map(worth)),
-            ("entries", self.entries.map(worth)),
-            ("flat", self.flat.map(yes)),
-            ("ahead", self.ahead.map(yes)),
-        ];
-        options.into_iter().filter_map(|(key, value)| Some((key, value?)))
+        let yes = |it: bool| if it { "yes" } else { "no" };
+        let codes = Variant::new().some("codes", self.code_bytes.map(|bytes| 8 * bytes));
+        let codes = codes.some("s", self.root_bits).some("spare", self.spare);
+        let blocks = codes.some("lists", self.lists.map(worth));
+        let blocks = blocks.some("entries", self.entries.map(worth));
+        blocks.some("flat", self.flat.map(yes)).some("ahead", self.ahead.map(yes))
     }
 }
 
@@ -196,8 +193,7 @@ impl<M: Memory> Structure<Ipv4> for Folio4<M> {
             flat: Some(self.fixed.single == Single::Flat),
             ahead: Some(self.fixed.ahead),
         };
-        let variant = Variant::new();
-        config.options().fold(variant, |variant, (key, value)| variant.value(key, value)).finish()
+        config.options().finish()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Graded pages: IPv6 tables as a small root, pages of entries at any bits, and five kinds of leaf.
 //!
-//! See the README beside this file.
+//! A lookup reads 4 words and a line at most, and the lines of hosts that share a hash, which are
+//! rare. See the README beside this file.
 
 mod batch;
 mod bounds;
@@ -30,7 +31,7 @@ use super::NAME;
 use super::admit::Admit;
 use crate::engine::kit::{
     Built, CompileError, Corrupt, Engine, EngineVisitor, Keys, LiveEngine, Lookup, OptionError,
-    Request, Structure, Variant, capacity_for,
+    Request, Structure, TypedOptions, Variant, capacity_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
 use crate::net::{Ipv6, NextHopId};
@@ -57,6 +58,15 @@ pub struct Config {
     pub steps: Option<u8>,
     /// The kind of leaf that a plan prefers: `codes`, `lines` or `minis`.
     pub leaves: Option<&'static str>,
+}
+
+impl TypedOptions for Config {
+    const ENGINE: &'static str = NAME;
+
+    fn options(&self) -> Variant {
+        let codes = Variant::new().some("codes", self.codes);
+        codes.some("steps", self.steps).some("leaves", self.leaves)
+    }
 }
 
 const EXPECTED: &str = "codes=8, codes=book, codes=16, codes=list or codes=32, steps= and 1 to 3, \
