@@ -29,7 +29,10 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
-use common::{Dir, longmatch};
+use common::{Dir, program};
+
+/// The program that is tested.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_longmatch");
 
 const SITES: &str = "\
 network,asn,site
@@ -97,7 +100,7 @@ fn decode(format: &str, bytes: Vec<u8>) -> RecordBatch {
 /// Runs `annotate` with the sites, and an input through a pipe.
 fn annotate(dir: &Dir, args: &[&str], input: &[u8]) -> Output {
     let routes = dir.file("sites.csv", SITES);
-    let mut command = longmatch(&[&["annotate", "--routes", &routes], args].concat());
+    let mut command = program(&[&["annotate", "--routes", &routes], args].concat());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
@@ -518,15 +521,15 @@ fn files_and_compressed_streams_are_read() {
         for bytes in [input, gzip.finish().unwrap()] {
             let path = dir.file("input", bytes);
             let args = ["annotate", "--routes", &sites, "--column", "ip", &path];
-            let ended = longmatch(&args).output().unwrap();
+            let ended = program(&args).output().unwrap();
             assert_eq!(asns(&decode(format, ended.stdout)), ASNS, "{format}");
-            let mut command = longmatch(&args[..5]);
+            let mut command = program(&args[..5]);
             let ended = command.stdin(fs::File::open(&path).unwrap()).output().unwrap();
             assert_eq!(asns(&decode(format, ended.stdout)), ASNS, "{format}");
         }
     }
     let input = dir.file("in.arrow", encode("arrow", &[part]));
-    let ended = longmatch(&["annotate", "-r", &sites, "-c", "ip", &input, "-o", &input]).output();
+    let ended = program(&["annotate", "-r", &sites, "-c", "ip", &input, "-o", &input]).output();
     let stderr = String::from_utf8(ended.unwrap().stderr).unwrap();
     assert!(stderr.contains("the output is the input"), "{stderr}");
 }
@@ -536,7 +539,7 @@ fn a_stream_is_annotated_as_it_comes() {
     let dir = Dir::new();
     let sites = dir.file("sites.csv", SITES);
     let part = batch(vec![("ip", strings(&ADDRESSES))]);
-    let mut command = longmatch(&["annotate", "--routes", &sites, "--column", "ip"]);
+    let mut command = program(&["annotate", "--routes", &sites, "--column", "ip"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let pipe = child.stdin.take().unwrap();
     let mut writer = StreamWriter::try_new(pipe, &part.schema()).unwrap();
@@ -559,7 +562,7 @@ fn an_interrupt_leaves_no_output() {
     let sites = dir.file("sites.csv", SITES);
     let out = dir.path("out.arrow");
     let part = batch(vec![("ip", strings(&ADDRESSES))]);
-    let mut command = longmatch(&["annotate", "--routes", &sites, "--column", "ip", "-o", &out]);
+    let mut command = program(&["annotate", "--routes", &sites, "--column", "ip", "-o", &out]);
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut writer = StreamWriter::try_new(child.stdin.take().unwrap(), &part.schema()).unwrap();
     writer.write(&part).unwrap();
