@@ -10,7 +10,7 @@ use longmatch_feed::printable;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
     /// Delimited text with quotes where they are needed. Where TABs are the delimiter, which has no
-    /// quotes, it is [`Style::Printable`]; a space stands for white space.
+    /// quotes, it is [`Style::Printable`]; a space means white space.
     Csv(u8),
     /// JSON values.
     Json,

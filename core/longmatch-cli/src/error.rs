@@ -66,7 +66,7 @@ impl CliError {
         Self::Message(format!("{}: {problem}", printable(&name.to_string())))
     }
 
-    /// Reports a table file, whose message has the path.
+    /// Reports an error of a table file; its message has the path.
     pub fn file(error: &FileError) -> Self {
         Self::new(printable(&error.to_string()))
     }

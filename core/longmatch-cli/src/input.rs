@@ -65,7 +65,7 @@ impl Changes {
 }
 
 /// The routes that a command works on, and their source.
-pub struct Routes {
+pub struct LoadedRoutes {
     /// The routes. Next hops are the texts of the input.
     pub table: Table<Box<str>>,
     /// Source, for headings: `embedded` or the names of the files.
@@ -81,7 +81,7 @@ struct Ids {
     ipv6: Rib<Ipv6>,
 }
 
-impl Routes {
+impl LoadedRoutes {
     /// Creates routes from their table and the name of their source.
     pub fn new(table: Table<Box<str>>, name: String) -> Self {
         Self { table, name, ids: None }

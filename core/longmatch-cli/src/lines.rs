@@ -20,7 +20,7 @@ pub struct Blocks<R> {
     limit: usize,
     /// Whether a block is filled before it is returned.
     fill: bool,
-    /// What is read but not returned: the beginning of a line whose end has not been read.
+    /// Read but not returned: the beginning of a line whose end has not been read.
     rest: Vec<u8>,
     /// The bytes of `rest` in which `ends` has looked.
     scanned: usize,
@@ -90,7 +90,7 @@ impl<R: Read> Blocks<R> {
         Ok(&self.rest)
     }
 
-    /// Returns the reader, and what was read and not returned.
+    /// Returns the bytes that were read and not returned, and the reader.
     pub fn into_parts(self) -> (Vec<u8>, R) {
         (self.rest, self.reader)
     }

@@ -19,7 +19,7 @@ const COLUMN: &str = "list";
 /// The names and files of lists; `None` if no file has a name.
 ///
 /// # Errors
-/// If only some have one, two have the same, or a name cannot be told from several.
+/// If only some have one, two have the same, or a name may mean several.
 pub fn of(files: &[PathBuf]) -> Result<Option<Vec<(&str, &Path)>>, CliError> {
     let lists: Vec<_> = files.iter().filter_map(|path| named(path)).collect();
     let refused = |name, problem| {

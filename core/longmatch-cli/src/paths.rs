@@ -25,7 +25,7 @@ pub fn file(path: &Path) -> &Path {
     longmatch_feed::archive_member(path).map_or(path, |(archive, _)| archive)
 }
 
-/// Refuses inputs of which more than one is standard input.
+/// Refuses inputs if more than one of them is standard input.
 ///
 /// # Errors
 /// If there are two.

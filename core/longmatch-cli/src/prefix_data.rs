@@ -41,7 +41,7 @@ fn locations(path: &Path) -> Option<String> {
     file(beside.as_ref()).is_file().then_some(beside)
 }
 
-/// Loads files, of which one may be standard input, and prints their formats and reports.
+/// Loads files, one of which may be standard input, and prints their formats and reports.
 ///
 /// # Errors
 /// As [`load`] and [`finish`], or if standard input was given twice.
@@ -60,7 +60,7 @@ pub fn load_all(files: &[impl AsRef<Path>], options: Options) -> Result<PrefixDa
     finish(loader, advice)
 }
 
-/// Returns what a loader has read.
+/// Returns the data that a loader has read.
 ///
 /// # Errors
 /// If the rows of different files do not fit together.

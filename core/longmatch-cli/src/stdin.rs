@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata};
 use std::io;
 
-/// Standard input without a buffer of its own.
+/// Standard input without a buffer.
 ///
 /// # Errors
 /// If the system does not duplicate its descriptor.

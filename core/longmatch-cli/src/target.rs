@@ -86,7 +86,7 @@ fn is_same(one: &Metadata, two: &Metadata) -> bool {
     !one.file_type().is_char_device() && (one.dev(), one.ino()) == (two.dev(), two.ino())
 }
 
-/// Other systems do not tell.
+/// Other systems do not report it.
 #[cfg(not(unix))]
 fn is_same(_: &Metadata, _: &Metadata) -> bool {
     false

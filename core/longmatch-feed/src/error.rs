@@ -19,7 +19,7 @@ use crate::trace::link;
 /// A place in an input.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
-pub enum Place {
+pub enum Location {
     /// The input as a whole.
     Whole,
     /// A line of text, counted from 1.
@@ -37,7 +37,7 @@ pub struct FeedError {
     /// Name of the input, usually the path of a file.
     pub input: Option<String>,
     /// The place in the input.
-    pub place: Place,
+    pub place: Location,
     /// The problem at that place.
     pub problem: Problem,
     /// The recognised format of rows, in words.
@@ -314,23 +314,23 @@ impl Problem {
 
 impl FeedError {
     /// An error at a place of an input whose name is not known here.
-    pub(crate) fn at(place: Place, problem: Problem) -> Self {
+    pub(crate) fn at(place: Location, problem: Problem) -> Self {
         Self { input: None, place, problem, read_as: None }
     }
 
     /// An error of the input as a whole.
     pub(crate) fn whole(problem: Problem) -> Self {
-        Self::at(Place::Whole, problem)
+        Self::at(Location::Whole, problem)
     }
 
     /// An error of the line with this number.
     pub(crate) fn line(number: u64, problem: Problem) -> Self {
-        Self::at(Place::Line(number), problem)
+        Self::at(Location::Line(number), problem)
     }
 
     /// An error of the record, packet, block or stream at this byte.
     pub(crate) fn byte(offset: u64, problem: Problem) -> Self {
-        Self::at(Place::Byte(offset), problem)
+        Self::at(Location::Byte(offset), problem)
     }
 
     /// The error of a damaged input without anything readable.
@@ -359,7 +359,7 @@ impl FeedError {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole => f.write_str("input"),
@@ -410,7 +410,7 @@ fn placed(error: &FeedError) -> String {
     let read_as = read_as.as_deref().map(printable);
     let read_as = read_as.map_or_else(String::new, |format| format!(" (read as {format})"));
     match place {
-        Place::Whole => format!("{problem}{read_as}"),
+        Location::Whole => format!("{problem}{read_as}"),
         place => format!("{place}: {problem}{read_as}"),
     }
 }
@@ -418,7 +418,7 @@ fn placed(error: &FeedError) -> String {
 fn nothing(damaged: u64, first: &FeedError) -> String {
     match (damaged, first.place) {
         (1, _) => placed(first),
-        (n, Place::Whole) => {
+        (n, Location::Whole) => {
             format!("{n} lines or records are damaged, the first at input: {}", placed(first))
         }
         (n, _) => format!("{n} lines or records are damaged, the first at {}", placed(first)),

@@ -140,7 +140,7 @@ pub use address_text::{parse_ip, parse_ipv4, parse_ipv6};
 pub use archive::archive_member;
 pub use codec::{Codec, other_encoding};
 pub use entries::ListEntries;
-pub use error::{FeedError, Place, Problem};
+pub use error::{FeedError, Location, Problem};
 pub use formats::{Format, FormatInfo};
 pub use load::{load_bytes, load_path, load_reader};
 pub use loader::{DataLoader, load_data_bytes, load_data_path, load_data_reader};

@@ -13,7 +13,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use crate::archive::{Job, archive_member};
 use crate::data::rows::{CellSyntax, RowError, Rows};
 use crate::decompress::explain;
-use crate::error::{FeedError, Place, Problem, shorten};
+use crate::error::{FeedError, Location, Problem, shorten};
 use crate::option_values::Delimiter;
 use crate::options::Options;
 use crate::source::{Opened, Source, open, whole};
@@ -174,7 +174,7 @@ fn row([system, prefix, length]: [&str; 3], vrps: &mut VrpSet) -> Result<(), Pro
 
 fn json(bytes: &[u8], vrps: &mut VrpSet) -> Result<u64, FeedError> {
     let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
-    let mut document = Document { vrps, read: 0, place: Place::Whole, problem: None };
+    let mut document = Document { vrps, read: 0, place: Location::Whole, problem: None };
     let mut parser = serde_json::Deserializer::from_slice(bytes);
     let read = parser.deserialize_map(&mut document).and_then(|()| parser.end());
     let Document { read: count, place, problem, .. } = document;
@@ -190,7 +190,7 @@ struct Document<'v> {
     vrps: &'v mut VrpSet,
     read: u64,
     /// The element that is read, while one is.
-    place: Place,
+    place: Location,
     /// The problem of an element that is JSON of the right form.
     problem: Option<Problem>,
 }
@@ -236,7 +236,7 @@ impl<'de> Visitor<'de> for Roas<'_, '_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         let Self(document) = self;
-        document.place = Place::Element(0);
+        document.place = Location::Element(0);
         while let Some(roa) = seq.next_element::<Roa<'de>>()? {
             let asn = match &roa.asn {
                 Asn::Number(asn) => Ok(*asn),
@@ -248,9 +248,9 @@ impl<'de> Visitor<'de> for Roas<'_, '_> {
                 return Err(A::Error::custom("an element is damaged"));
             }
             document.read += 1;
-            document.place = Place::Element(document.read);
+            document.place = Location::Element(document.read);
         }
-        document.place = Place::Whole;
+        document.place = Location::Whole;
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 use common::{Routes, error_of, lenient, load, load_lenient};
 use longmatch::{IpPrefix, Table};
 use longmatch_feed::{
-    Event, Format, ListEntries, Options, Place, Problem, SinkError, destinations, load_bytes,
+    Event, Format, ListEntries, Location, Options, Problem, SinkError, destinations, load_bytes,
     load_path, load_reader, read_list,
 };
 
@@ -97,7 +97,7 @@ fn streams_that_fail() {
     assert_eq!(error.to_string(), "f: nothing could be read: cannot be read: gone");
     let line = b"10.0.0.0/8 a\n";
     let error = load_reader(Slow(line, true), None, &Options::default(), &mut routes).unwrap_err();
-    assert_eq!(error.place, Place::Byte(13));
+    assert_eq!(error.place, Location::Byte(13));
     let report = load_reader(Slow(line, true), None, &lenient(), &mut routes).unwrap();
     assert_eq!(routes.lines(), ["10.0.0.0/8 a"]);
     assert!(report.cut_off && report.first_damage.is_some());
@@ -116,7 +116,7 @@ fn a_sink_can_refuse() {
 fn waiting_routes_are_bounded() {
     let many = "default dev ppp0\n".repeat(100_000);
     let error = load(many.as_bytes()).err().unwrap();
-    assert!(matches!(error.place, Place::Line(line) if line < 1000), "{error}");
+    assert!(matches!(error.place, Location::Line(line) if line < 1000), "{error}");
     let (_, report) = load_lenient(format!("{many}fe80::/64 dev a\n").as_bytes()).unwrap();
     assert!(report.damaged > 99_000 && report.announced == 2, "{}", report.damaged);
 }

@@ -7,12 +7,12 @@ use common::mrt::{
     prefix, record, rib, table_dump, update,
 };
 use common::{Random, error_of, lenient, load, load_lenient, load_with, peer};
-use longmatch_feed::{FeedError, Format, Options, Place, Problem};
+use longmatch_feed::{FeedError, Format, Location, Options, Problem};
 
 /// The MRT error of a strict load, and its byte.
 fn mrt_error(bytes: &[u8]) -> (u64, Problem) {
     match load(bytes).err() {
-        Some(FeedError { place: Place::Byte(offset), problem, .. }) => (offset, problem),
+        Some(FeedError { place: Location::Byte(offset), problem, .. }) => (offset, problem),
         Some(error) => panic!("{error}"),
         None => panic!("was loaded"),
     }
@@ -343,7 +343,7 @@ fn cut_off_at_every_byte() {
             Ok(_) => assert!(ends.contains(&end), "{end}"),
             Err(error) => {
                 assert!(!ends.contains(&end) && report.cut_off);
-                assert_eq!(error.place, Place::Byte(ends[records as usize] as u64));
+                assert_eq!(error.place, Location::Byte(ends[records as usize] as u64));
                 assert!(matches!(error.problem, Problem::RecordCutOff { .. }));
             }
         }

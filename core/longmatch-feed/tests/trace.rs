@@ -7,7 +7,7 @@ use std::io::Read;
 use common::capture::*;
 use common::{Random, lenient};
 use longmatch_feed::{
-    FeedError, Options, Place, Problem, Trace, TraceFormat, destinations, destinations_from,
+    FeedError, Location, Options, Problem, Trace, TraceFormat, destinations, destinations_from,
 };
 
 fn read_with(bytes: &[u8], options: &Options) -> Result<Trace, FeedError> {
@@ -28,7 +28,7 @@ fn error_of(bytes: &[u8]) -> FeedError {
 /// The error of a capture, and its byte.
 fn refused(bytes: &[u8]) -> (u64, Problem) {
     match error_of(bytes) {
-        FeedError { place: Place::Byte(at), problem, .. } => (at, problem),
+        FeedError { place: Location::Byte(at), problem, .. } => (at, problem),
         error => panic!("{error}"),
     }
 }
@@ -423,12 +423,12 @@ fn lists_of_addresses() {
 
     let bad = b"192.0.2.1\n192.0.2\n192.0.2.2 # mine\n192.0.2.3";
     let error = error_of(bad);
-    assert_eq!(error.place, Place::Line(2));
+    assert_eq!(error.place, Location::Line(2));
     assert!(error.to_string().starts_with("trace: line 2: '192.0.2' is not an IP address"));
     let trace = read_with(bad, &lenient()).unwrap();
     assert_eq!((&trace.ipv4[..], trace.report.damaged), (&[1, 3].map(address4)[..], 2));
-    assert_eq!(trace.report.first_damage.unwrap().place, Place::Line(2));
-    assert!(matches!(error_of(b"192.0.2.1\n\xff\n").place, Place::Line(2)));
+    assert_eq!(trace.report.first_damage.unwrap().place, Location::Line(2));
+    assert!(matches!(error_of(b"192.0.2.1\n\xff\n").place, Location::Line(2)));
     assert!(error_of(&[b'1'; 5000]).to_string().contains("longer than 4096"));
 }
 

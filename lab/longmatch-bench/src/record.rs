@@ -19,7 +19,7 @@ pub enum Line {
     /// A value.
     Value(Box<Value>),
     /// The outcome of an experiment, after its values.
-    Experiment(Outcome),
+    Experiment(ExperimentEnd),
 }
 
 /// The circumstances of a run.
@@ -40,7 +40,7 @@ pub struct Run {
 
 /// The outcome of an experiment.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct ExperimentEnd {
     /// The name of the experiment.
     pub experiment: String,
     /// A hash of everything that the values depend on. A later run with an equal hash keeps the values.
@@ -248,7 +248,8 @@ mod tests {
         let value = Value { metric: "rate".into(), value: Some(1.5), ..Value::default() };
         let refused = Value { refused: "a, \"b\"".into(), x: Some(2.0), ..value.clone() };
         let spread = Spread { p5: Some(0.5), ..Spread::default() };
-        let end = Outcome { experiment: "e".into(), seconds: 2.0, ..Outcome::default() };
+        let end =
+            ExperimentEnd { experiment: "e".into(), seconds: 2.0, ..ExperimentEnd::default() };
         vec![
             Line::Run(Run { date: "now".into(), ..Run::default() }),
             Line::Value(Box::new(value)),

@@ -95,7 +95,7 @@ pub struct VerifyArgs {
 
     /// SIMD level: portable, scalar, avx2, avx512, all
     ///
-    /// Looks up every IPv4 address at this level; 'all' stands for each level in turn. By
+    /// Looks up every IPv4 address at this level; 'all' means each level in turn. By
     /// default the CPU's best level looks up every address, and the other levels look up some
     /// addresses of every range.
     #[arg(

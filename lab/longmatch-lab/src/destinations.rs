@@ -6,7 +6,7 @@ use longmatch_bench::Destinations;
 use longmatch_cli::error::{Advice, CliError, hint};
 use longmatch_cli::output::warn;
 use longmatch_cli::reports::first_damage;
-use longmatch_feed::{FeedError, Options, Place, TraceReport, printable};
+use longmatch_feed::{FeedError, Location, Options, TraceReport, printable};
 
 /// Reads the destinations of a file. Prints a warning for skipped content on standard error.
 ///
@@ -30,7 +30,7 @@ pub fn read(path: &Path, lenient: bool) -> Result<Destinations, CliError> {
 fn located(error: FeedError, lenient: bool) -> CliError {
     let advice = Advice { lenient: !lenient, families: false };
     match (&error.input, error.place) {
-        (Some(name), Place::Line(number)) => {
+        (Some(name), Location::Line(number)) => {
             let hint = hint(&error, advice);
             let problem = format!("{}{hint}", error.problem);
             CliError::input(format_args!("{name}:{number}"), problem)

@@ -4,7 +4,7 @@ use longmatch::{IpPrefix, NextHopId, Table};
 use longmatch_bench::{syn1, syn2};
 use longmatch_cli::error::CliError;
 use longmatch_cli::families::Families;
-use longmatch_cli::input::{Changes, Routes};
+use longmatch_cli::input::{Changes, LoadedRoutes};
 use longmatch_cli::output::warn;
 
 use crate::args::{RoutesArgs, Split};
@@ -13,8 +13,8 @@ use crate::args::{RoutesArgs, Split};
 ///
 /// # Errors
 /// As [`Routes::load`].
-pub fn load(args: &RoutesArgs, families: Families) -> Result<Routes, CliError> {
-    split(Routes::load(&args.source, families)?, args.split)
+pub fn load(args: &RoutesArgs, families: Families) -> Result<LoadedRoutes, CliError> {
+    split(LoadedRoutes::load(&args.source, families)?, args.split)
 }
 
 /// Loads the routes as [`Routes::load_with_changes`] does.
@@ -24,8 +24,8 @@ pub fn load(args: &RoutesArgs, families: Families) -> Result<Routes, CliError> {
 pub fn load_with_changes(
     args: &RoutesArgs,
     families: Families,
-) -> Result<(Routes, Changes), CliError> {
-    let (routes, changes) = Routes::load_with_changes(&args.source, families)?;
+) -> Result<(LoadedRoutes, Changes), CliError> {
+    let (routes, changes) = LoadedRoutes::load_with_changes(&args.source, families)?;
     Ok((split(routes, args.split)?, changes))
 }
 
@@ -34,7 +34,7 @@ pub fn load_with_changes(
 ///
 /// # Errors
 /// If the file cannot be opened again.
-pub fn use_ids(routes: &mut Routes, args: &RoutesArgs) -> Result<(), CliError> {
+pub fn use_ids(routes: &mut LoadedRoutes, args: &RoutesArgs) -> Result<(), CliError> {
     if args.source.table.is_some() && args.split.is_some() {
         warn("--split: the compiled form in the file is left out");
         return Ok(());
@@ -47,7 +47,7 @@ pub fn use_ids(routes: &mut Routes, args: &RoutesArgs) -> Result<(), CliError> {
 ///
 /// # Errors
 /// If the table has no room for a next hop.
-pub fn split(routes: Routes, split: Option<Split>) -> Result<Routes, CliError> {
+pub fn split(routes: LoadedRoutes, split: Option<Split>) -> Result<LoadedRoutes, CliError> {
     let (ipv4, label) = match split {
         None => return Ok(routes),
         Some(Split::Syn1) => (syn1(routes.table.ipv4()), "SYN1"),
@@ -66,5 +66,5 @@ pub fn split(routes: Routes, split: Option<Split>) -> Result<Routes, CliError> {
     for route in &ipv4 {
         add(route.prefix.into(), route.next_hop)?;
     }
-    Ok(Routes::new(table, format!("{label} of {}", routes.name)))
+    Ok(LoadedRoutes::new(table, format!("{label} of {}", routes.name)))
 }

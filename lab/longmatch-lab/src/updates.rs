@@ -6,7 +6,7 @@ use longmatch::{Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, Prefi
 use longmatch_cli::args::ReadArgs;
 use longmatch_cli::error::{Advice, CliError};
 use longmatch_cli::families::Families;
-use longmatch_cli::input::{Routes, load};
+use longmatch_cli::input::{LoadedRoutes, load};
 use longmatch_cli::output::{plural, thousands, warn};
 use longmatch_cli::paths::display_name;
 use longmatch_cli::progress::Progress;
@@ -33,7 +33,7 @@ pub struct Updates {
 }
 
 impl Updates {
-    fn new(routes: &Routes, families: Families) -> Self {
+    fn new(routes: &LoadedRoutes, families: Families) -> Self {
         Self {
             ipv4: Vec::new(),
             ipv6: Vec::new(),
@@ -46,7 +46,7 @@ impl Updates {
     }
 
     /// Creates an empty list with the next hops of the routes.
-    pub fn empty(routes: &Routes) -> Self {
+    pub fn empty(routes: &LoadedRoutes) -> Self {
         Self::new(routes, Families::default())
     }
 
@@ -59,7 +59,7 @@ impl Updates {
     pub fn load(
         paths: &[PathBuf],
         args: &ReadArgs,
-        routes: &Routes,
+        routes: &LoadedRoutes,
         families: Families,
     ) -> Result<Self, CliError> {
         let mut updates = Self::new(routes, families);
@@ -176,7 +176,7 @@ mod tests {
     fn read(text: &str, families: Families, limit: usize) -> Result<Updates, CliError> {
         let mut table = Table::<Box<str>>::new();
         table.insert_borrowed("10.0.0.0/8".parse::<IpPrefix>().unwrap(), "first").unwrap();
-        let routes = Routes::new(table, String::new());
+        let routes = LoadedRoutes::new(table, String::new());
         let mut updates = Updates { limit, name: "u".into(), ..Updates::new(&routes, families) };
         updates.input("u", false, |sink| {
             longmatch_feed::load_bytes(text.as_bytes(), Some("u"), &Options::default(), sink)

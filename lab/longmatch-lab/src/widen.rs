@@ -18,7 +18,7 @@ pub trait Failure {
         None
     }
 
-    /// Describes what is wrong and what to do on the command line, without the engine's name.
+    /// Describes the problem and the remedy on the command line, without the engine's name.
     fn reason(&self) -> String;
 }
 

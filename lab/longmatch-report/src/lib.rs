@@ -38,6 +38,6 @@ pub use files::remove_leftovers;
 pub use inputs::{Effort, Inputs, Peers, SEED, Subject, UpdateStream};
 pub use longmatch_bench::record;
 pub use page::{claims, html, markdown};
-pub use record::{Line, Outcome, Run, Spread, Value, read_ndjson, write_csv, write_ndjson};
+pub use record::{ExperimentEnd, Line, Run, Spread, Value, read_ndjson, write_csv, write_ndjson};
 pub use records::{FILES, Records};
 pub use run::{Report, ReportStep, about, write};

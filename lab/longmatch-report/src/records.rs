@@ -6,7 +6,7 @@ use std::path::Path;
 
 use longmatch_bench::WRONG;
 
-use crate::record::{Line, Outcome, Run, Value, read_ndjson};
+use crate::record::{ExperimentEnd, Line, Run, Value, read_ndjson};
 
 /// The names of a report's files in its directory.
 pub const FILES: [&str; 2] = ["report.html", "records.ndjson"];
@@ -25,7 +25,7 @@ pub struct Records {
     /// The circumstances of the run.
     pub run: Run,
     /// The experiments with their values, in the order of the report.
-    pub experiments: Vec<(Outcome, Vec<Value>)>,
+    pub experiments: Vec<(ExperimentEnd, Vec<Value>)>,
 }
 
 impl Records {

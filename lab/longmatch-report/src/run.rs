@@ -15,7 +15,7 @@ use crate::experiment::Experiment;
 use crate::files::replace;
 use crate::inputs::{Effort, Inputs};
 use crate::page;
-use crate::record::{Outcome, Run, Value, write_ndjson};
+use crate::record::{ExperimentEnd, Run, Value, write_ndjson};
 use crate::records::{FILES, Records};
 
 /// The inputs, effort and experiments of a report.
@@ -40,7 +40,7 @@ pub struct ReportStep {
 }
 
 /// Experiments with their values, by name.
-type ByName = BTreeMap<String, (Outcome, Vec<Value>)>;
+type ByName = BTreeMap<String, (ExperimentEnd, Vec<Value>)>;
 
 /// Returns the records in the order of the report.
 fn ordered(run: &Run, all: &ByName) -> Records {
@@ -85,7 +85,7 @@ impl Report<'_> {
         on_step: &mut dyn FnMut(ReportStep),
     ) -> io::Result<(Records, usize)> {
         let earlier = Records::read(dir).map(|it| it.experiments).unwrap_or_default();
-        let is_kept = |(outcome, _): &(Outcome, Vec<Value>)| {
+        let is_kept = |(outcome, _): &(ExperimentEnd, Vec<Value>)| {
             let known = Experiment::named(&outcome.experiment);
             known.is_some_and(|it| outcome.settings == self.settings(it))
                 && outcome.absent.is_empty()
@@ -126,7 +126,7 @@ impl Report<'_> {
         experiment: &'static Experiment,
         inputs: &Inputs,
         on_step: &mut dyn FnMut(f64),
-    ) -> (Outcome, Vec<Value>) {
+    ) -> (ExperimentEnd, Vec<Value>) {
         let started = Instant::now();
         let mut context = ExperimentContext::new(inputs, self.effort, experiment, on_step);
         let ended = match self.omits(experiment) {
@@ -137,7 +137,7 @@ impl Report<'_> {
             Ok(()) => (context.finish(), String::new()),
             Err(Skipped(reason)) => (Default::default(), reason),
         };
-        let outcome = Outcome {
+        let outcome = ExperimentEnd {
             experiment: experiment.name.clone(),
             settings: self.settings(experiment),
             seconds: started.elapsed().as_secs_f64(),

@@ -5,7 +5,7 @@ use crate::experiment::Experiment;
 use crate::model::{
     Axis, Bar, Bars, Cell, Chart, Column, Figure, HeatMap, Lines, Point, Series, Table,
 };
-use crate::record::{Outcome, Value};
+use crate::record::{ExperimentEnd, Value};
 use crate::records::FAMILIES;
 
 /// Groups items by a key, in the order of the keys' first appearance.
@@ -46,7 +46,7 @@ pub(crate) fn joined<'a>(parts: impl IntoIterator<Item = &'a str>, by: &str) -> 
 pub(crate) fn figures(
     experiment: &Experiment,
     values: &[&Value],
-    outcome: &Outcome,
+    outcome: &ExperimentEnd,
 ) -> Vec<Figure> {
     let own = groups(values).into_iter().filter_map(|own| {
         let spec = experiment.figures.iter().find(|spec| spec.id == own[0].figure)?;
@@ -94,7 +94,7 @@ fn over_tables(spec: &Spec, family: &str, rates: &[&Value]) -> Option<Figure> {
     });
     let own: Vec<Value> = by_table.collect();
     let several = distinct(own.iter().map(|it| &it.run)).len() > 1;
-    several.then(|| figure(spec, &own.iter().collect::<Vec<_>>(), &Outcome::default()))
+    several.then(|| figure(spec, &own.iter().collect::<Vec<_>>(), &ExperimentEnd::default()))
 }
 
 /// Groups values by figure, family and table.
@@ -109,7 +109,7 @@ pub(crate) fn anchor(value: &Value) -> String {
 }
 
 /// Builds the figure of a group of values.
-pub(crate) fn figure(spec: &Spec, values: &[&Value], outcome: &Outcome) -> Figure {
+pub(crate) fn figure(spec: &Spec, values: &[&Value], outcome: &ExperimentEnd) -> Figure {
     let id = anchor(values[0]);
     let own = outcome.conditions.iter().filter(|[figure, ..]| *figure == id);
     let own = own.map(|[_, name, value]| (name.clone(), value.clone()));
@@ -394,7 +394,7 @@ mod tests {
             value("b", "one", None),
             value("b", "batch", None),
         ];
-        let figure = figure(&spec(Rows::Engines), &all(&own), &Outcome::default());
+        let figure = figure(&spec(Rows::Engines), &all(&own), &ExperimentEnd::default());
         assert_eq!((figure.id.as_str(), figure.title.as_str()), ("f-ipv4", "Rates, ipv4"));
         assert_eq!(headings(&figure.table), ["engine", "one", "one, paper", "batch"]);
         let a = vec![Text("a".into()), Number(2.0, 1), Number(2.5, 1), Number(3.0, 1)];

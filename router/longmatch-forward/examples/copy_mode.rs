@@ -26,7 +26,7 @@ mod linux {
 
     use longmatch_forward::io::PacketIo;
     use longmatch_forward::io::xdp::{Xdp, XdpOptions};
-    use longmatch_forward::{Fate, Mac, Port, PortId, Tally};
+    use longmatch_forward::{Fate, Mac, PacketCounts, Port, PortId};
 
     const BATCH: usize = 64;
 
@@ -59,7 +59,7 @@ mod linux {
         writeln!(io::stdout(), "{}", xdp.descriptions().join("; "))?;
         let mut worker = xdp.workers().pop().ok_or("no worker")?;
         let end = Instant::now() + Duration::from_secs_f64(seconds.parse()?);
-        let (mut fates, mut tally) = (Vec::with_capacity(BATCH), Tally::default());
+        let (mut fates, mut tally) = (Vec::with_capacity(BATCH), PacketCounts::default());
         while Instant::now() < end {
             let received = worker.receive(BATCH)?;
             if received.len == 0 {

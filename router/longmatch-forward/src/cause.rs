@@ -21,8 +21,8 @@ macro_rules! causes {
             }
 
             /// The outcome for such packets.
-            pub fn outcome(self) -> Outcome {
-                match self { $(Self::$cause => Outcome::$outcome,)* }
+            pub fn outcome(self) -> Disposition {
+                match self { $(Self::$cause => Disposition::$outcome,)* }
             }
         }
     };
@@ -30,7 +30,7 @@ macro_rules! causes {
 
 /// The outcome for a packet that is not forwarded.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Outcome {
+pub enum Disposition {
     /// The kernel handles it.
     Kernel,
     /// It is dropped.
@@ -96,7 +96,7 @@ pub enum Fate {
 
 /// Counts of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PortTally {
+pub struct PortCounts {
     /// Packets that arrived.
     pub received: Count,
     /// Packets that left.
@@ -107,16 +107,16 @@ pub struct PortTally {
 
 /// Counts of packets, by fate and by port.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Tally {
+pub struct PacketCounts {
     /// Received packets.
     pub received: u64,
     /// Forwarded packets.
     pub forwarded: u64,
     stopped: [Count; Cause::ALL.len()],
-    ports: Vec<PortTally>,
+    ports: Vec<PortCounts>,
 }
 
-impl Tally {
+impl PacketCounts {
     /// Counts one packet of this size in bytes from this port.
     #[inline]
     pub fn count(&mut self, from: PortId, bytes: usize, fate: Fate) {
@@ -155,21 +155,21 @@ impl Tally {
     }
 
     #[inline]
-    fn at(&mut self, port: PortId) -> &mut PortTally {
+    fn at(&mut self, port: PortId) -> &mut PortCounts {
         if port.index() >= self.ports.len() {
-            self.ports.resize(port.index() + 1, PortTally::default());
+            self.ports.resize(port.index() + 1, PortCounts::default());
         }
         &mut self.ports[port.index()]
     }
 
     /// The counts of a port.
-    pub fn port(&self, port: PortId) -> PortTally {
+    pub fn port(&self, port: PortId) -> PortCounts {
         self.ports.get(port.index()).copied().unwrap_or_default()
     }
 
     /// The counts of all ports together.
-    pub fn ports(&self) -> PortTally {
-        let mut sum = PortTally::default();
+    pub fn ports(&self) -> PortCounts {
+        let mut sum = PortCounts::default();
         self.ports.iter().for_each(|port| sum.add(port));
         sum
     }
@@ -185,7 +185,7 @@ impl Tally {
     }
 
     /// Packets that went to the kernel, or that were dropped.
-    pub fn with(&self, outcome: Outcome) -> u64 {
+    pub fn with(&self, outcome: Disposition) -> u64 {
         let causes = Cause::ALL.into_iter().filter(|cause| cause.outcome() == outcome);
         causes.map(|cause| self.stopped(cause)).sum()
     }
@@ -203,7 +203,7 @@ impl Tally {
     }
 }
 
-impl PortTally {
+impl PortCounts {
     /// Adds the counts of another tally.
     pub fn add(&mut self, other: &Self) {
         self.received += other.received;

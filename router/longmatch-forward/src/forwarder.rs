@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use longmatch::{NextHopId, OnlineTableReader, TableReader, TableView};
 
-use crate::cause::{Cause, Fate, Tally};
+use crate::cause::{Cause, Fate, PacketCounts};
 use crate::io::PacketIo;
 use crate::packet::{
     ETHERNET_LEN, FlowFields, Parsed, complete_checksum, flow_hash, parse, rewrite,
@@ -26,7 +26,7 @@ pub struct Forwarder<'r> {
     fields: FlowFields,
     /// The number of the thread, which counts for itself.
     thread: usize,
-    tally: Tally,
+    tally: PacketCounts,
     lookups: Box<Lookups>,
 }
 
@@ -82,7 +82,7 @@ impl<'r> Forwarder<'r> {
             batch: batch.clamp(1, MAX_BATCH),
             fields: FlowFields::default(),
             thread: 0,
-            tally: Tally::default(),
+            tally: PacketCounts::default(),
             lookups: Box::new(lookups),
         }
     }
@@ -128,7 +128,7 @@ impl<'r> Forwarder<'r> {
     }
 
     /// The counts of all packets so far.
-    pub fn tally(&self) -> &Tally {
+    pub fn tally(&self) -> &PacketCounts {
         &self.tally
     }
 

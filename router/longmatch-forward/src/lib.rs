@@ -23,7 +23,7 @@ mod spread;
 mod sysctl;
 mod target;
 
-pub use cause::{Cause, Fate, Outcome, PortTally, Tally};
+pub use cause::{Cause, Disposition, Fate, PacketCounts, PortCounts};
 pub use count::Count;
 pub use forwarder::{Forwarder, MAX_BATCH};
 pub use run::{Control, run};

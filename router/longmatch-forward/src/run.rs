@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use longmatch::TableReader;
 
-use crate::cause::Tally;
+use crate::cause::PacketCounts;
 use crate::forwarder::Forwarder;
 use crate::io::PacketIo;
 use crate::packet::FlowFields;
@@ -28,7 +28,7 @@ pub struct Control {
     stop: AtomicBool,
     /// The flow fields: bit 0 for the ports of IPv4, bit 1 for those of IPv6.
     fields: AtomicU8,
-    tallies: Box<[Mutex<Tally>]>,
+    tallies: Box<[Mutex<PacketCounts>]>,
     /// The batches of each thread, empty ones included.
     batches: Box<[AtomicU64]>,
 }
@@ -69,8 +69,8 @@ impl Control {
     }
 
     /// The counts of all threads together, some batches old.
-    pub fn tally(&self) -> Tally {
-        let mut sum = Tally::default();
+    pub fn tally(&self) -> PacketCounts {
+        let mut sum = PacketCounts::default();
         for tally in &self.tallies {
             sum.add(&tally.lock().unwrap_or_else(PoisonError::into_inner));
         }

@@ -13,7 +13,7 @@ use std::{env, fs, thread};
 
 use longmatch_forward::io::dpdk::{Dpdk, DpdkError, DpdkIo, DpdkOptions};
 use longmatch_forward::io::{Generated, GeneratedFrames, Null, PacketIo};
-use longmatch_forward::{Cause, Fate, Outcome, PortId, Tally};
+use longmatch_forward::{Cause, Disposition, Fate, PacketCounts, PortId};
 
 /// The variable that is set in the process of a test.
 const CHILD: &str = "LONGMATCH_DPDK_TEST";
@@ -52,7 +52,7 @@ fn worker(dpdk: &mut Dpdk) -> DpdkIo {
 }
 
 /// Gives all frames of a batch the same fate.
-fn dispatch(io: &mut impl PacketIo, len: usize, fate: Fate, tally: &mut Tally) {
+fn dispatch(io: &mut impl PacketIo, len: usize, fate: Fate, tally: &mut PacketCounts) {
     let fates = vec![fate; len];
     (0..len).for_each(|_| tally.count(PortId(0), 64, fate));
     io.dispatch(&fates, tally).unwrap();
@@ -68,7 +68,7 @@ fn null_ports_receive_and_send() {
         assert_ne!(ports[0].mac(), ports[1].mac());
 
         let mut io = worker(&mut dpdk);
-        let mut tally = Tally::default();
+        let mut tally = PacketCounts::default();
         // More than all buffers, so that a leak would end in empty batches.
         for turn in 0..1000_u16 {
             let batch = io.receive(32).unwrap();
@@ -95,7 +95,7 @@ fn odd_dispatches_lose_no_buffers() {
     in_own_process("odd_dispatches_lose_no_buffers", || {
         let mut dpdk = open(["net_null0,size=64"]).unwrap();
         let mut io = worker(&mut dpdk);
-        let mut tally = Tally::default();
+        let mut tally = PacketCounts::default();
         for _ in 0..1000 {
             // No dispatch at all; fewer fates than frames; more; a port that is not there.
             io.receive(32).unwrap();
@@ -132,7 +132,7 @@ fn each_worker_has_queues_of_its_own() {
             let frames = GeneratedFrames::ipv4(&ports, (0..99).map(Ipv4Addr::from_bits)).unwrap();
             let mut io = Generated::new(io, frames.starting_at(place * 33));
             thread::spawn(move || {
-                let mut tally = Tally::default();
+                let mut tally = PacketCounts::default();
                 for turn in 0..2000_usize {
                     let batch = io.receive(33).unwrap();
                     assert_eq!(batch.len, 33);
@@ -228,7 +228,7 @@ fn captures_are_forwarded_unchanged() {
         ];
         let mut dpdk = Dpdk::open(&DpdkOptions::new(devices)).unwrap();
         let mut io = worker(&mut dpdk);
-        let mut tally = Tally::default();
+        let mut tally = PacketCounts::default();
         let end = Instant::now() + Duration::from_secs(20);
         while tally.received < 600 && Instant::now() < end {
             let batch = io.receive(32).unwrap();
@@ -264,18 +264,21 @@ fn packets_for_the_kernel_go_to_its_device() {
         let mut dpdk = Dpdk::open(&options).unwrap();
         assert_eq!(dpdk.ports().len(), 2);
         let mut io = worker(&mut dpdk);
-        let (mut tally, mut expected) = (Tally::default(), Vec::new());
+        let (mut tally, mut expected) = (PacketCounts::default(), Vec::new());
         // Enough batches that all of the kernel's packets are relayed.
         for turn in 0..1000 {
             let batch = io.receive(32).unwrap();
             let cause = [Cause::NotIp, Cause::Martian, Cause::NoRoute][turn % 3];
-            if batch.port == PortId(1) && cause.outcome() == Outcome::Kernel {
+            if batch.port == PortId(1) && cause.outcome() == Disposition::Kernel {
                 expected.extend((0..batch.len).map(|place| io.frame(place).to_vec()));
             }
             dispatch(&mut io, batch.len, Fate::Stop(cause), &mut tally);
         }
         assert!((100..300).contains(&expected.len()));
-        assert_eq!(tally.with(Outcome::Kernel) + tally.with(Outcome::Dropped), tally.received);
+        assert_eq!(
+            tally.with(Disposition::Kernel) + tally.with(Disposition::Dropped),
+            tally.received
+        );
         assert_eq!(tally.stopped(Cause::KernelFull), 0);
         drop((io, dpdk));
         assert!(read_capture(&directory.file("to_kernel.pcap")) == expected);
@@ -305,7 +308,7 @@ fn the_kernel_answers_by_a_tap_interface() {
         assert!(succeeds("ip addr add 10.9.0.1/24 dev port0"));
 
         let mut io = worker(&mut dpdk);
-        let mut tally = Tally::default();
+        let mut tally = PacketCounts::default();
         assert_eq!(io.receive(1).unwrap().len, 1);
         dispatch(&mut io, 1, Fate::Stop(Cause::NotIp), &mut tally);
         let is_reply = |frame: &Vec<u8>| frame[12..14] == [8, 6] && frame[20..22] == [0, 2];
@@ -340,7 +343,7 @@ fn each_worker_has_a_queue_to_the_kernel() {
         options.kernel = vec!["net_tap0,iface=port0".into()];
         options.workers = 2;
         let mut dpdk = Dpdk::open(&options).unwrap();
-        let mut tally = Tally::default();
+        let mut tally = PacketCounts::default();
         for mut io in dpdk.workers() {
             assert_eq!(io.receive(8).unwrap().len, 8);
             dispatch(&mut io, 8, Fate::Stop(Cause::NotIp), &mut tally);
@@ -394,7 +397,7 @@ fn packet_sockets_carry_frames_between_interfaces() {
 
 /// Overwrites 50 frames of port 0, sends them by port 1, and returns what port 2 receives.
 fn send_and_receive(mut io: DpdkIo) -> Vec<Vec<u8>> {
-    let (mut tally, mut received) = (Tally::default(), Vec::new());
+    let (mut tally, mut received) = (PacketCounts::default(), Vec::new());
     let end = Instant::now() + Duration::from_secs(10);
     while received.len() < 50 && Instant::now() < end {
         let batch = io.receive(50).unwrap();
@@ -554,7 +557,7 @@ fn rates() {
 
 /// Prints the best rate of five runs.
 fn print_rate(name: &str, io: &mut impl PacketIo, fate: Fate) {
-    let (fates, mut tally) = ([fate; 32], Tally::default());
+    let (fates, mut tally) = ([fate; 32], PacketCounts::default());
     let mut best = Duration::MAX;
     for _ in 0..5 {
         let start = Instant::now();

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use longmatch_forward::io::PacketIo;
 use longmatch_forward::io::xdp::{ReleasedLink, Xdp, XdpIo, XdpMode, XdpOptions};
-use longmatch_forward::{Cause, Fate, Port, PortId, Tally};
+use longmatch_forward::{Cause, Fate, PacketCounts, Port, PortId};
 use network::{HOST_MACS, Network, ROUTER, Wire};
 
 const TO_SECOND: PortId = PortId(1);
@@ -44,8 +44,8 @@ fn receive(worker: &mut XdpIo, max: usize) -> usize {
 }
 
 /// Dispatches a batch in which all frames have the same fate.
-fn dispatch(worker: &mut XdpIo, len: usize, fate: Fate) -> Tally {
-    let mut tally = Tally::default();
+fn dispatch(worker: &mut XdpIo, len: usize, fate: Fate) -> PacketCounts {
+    let mut tally = PacketCounts::default();
     (0..len).for_each(|place| tally.count(PortId(0), worker.frame(place).len(), fate));
     worker.dispatch(&vec![fate; len], &mut tally).unwrap();
     tally
@@ -265,7 +265,7 @@ fn no_frame_is_lost_for_good() {
         let small = XdpOptions { ring_size: 32, ..options(mode) };
         let (_xdp, mut worker) = open(&network, &small);
         let (wire, outer) = (Wire::open("p0"), Wire::open("p1"));
-        let (mut tally, mut arrived, mut sent, mut excess) = (Tally::default(), 0, 0, 0);
+        let (mut tally, mut arrived, mut sent, mut excess) = (PacketCounts::default(), 0, 0, 0);
         // The kernel forwards with another TTL.
         let is_new = |frame: &Vec<u8>| frame[..6] == HOST_MACS[1].0 && frame[22] == 0;
         while sent < 100_000_u32 {
@@ -294,7 +294,7 @@ fn no_frame_is_lost_for_good() {
 }
 
 /// Most frames go to the second port, some to the kernel and some nowhere.
-fn forward(worker: &mut XdpIo, len: usize, tally: &mut Tally) {
+fn forward(worker: &mut XdpIo, len: usize, tally: &mut PacketCounts) {
     let fates: Vec<_> = (0..len)
         .map(|place| {
             let frame = worker.frame(place);
@@ -323,7 +323,7 @@ fn a_full_transmit_ring_is_counted_and_recovers() {
     let (_xdp, mut worker) = open(&network, &small);
     let (wire, outer) = (Wire::open("p0"), Wire::open("p1"));
     let mut send = |count: u32| {
-        let mut tally = Tally::default();
+        let mut tally = PacketCounts::default();
         for number in 0..count {
             wire.send(&network::udp(network.ports[0].mac(), 64, number, 26));
             let len = receive(&mut worker, 32);

@@ -116,7 +116,7 @@ pub struct ForwardArgs {
 
     /// Make received frames packets to random addresses: ipv4, ipv6
     ///
-    /// For measurements with --io dpdk and its device net_null, whose frames are empty.
+    /// For measurements with --io dpdk and its device net_null, which makes empty frames.
     #[arg(
         long,
         value_enum,

@@ -21,7 +21,7 @@ Examples:
   longmatch-forward --interface eth0 eth1 --metrics 9470
   longmatch-forward route get 192.0.2.1
 
-docs/forward.md is the guide: what is bypassed, where it pays, counts, capabilities, a unit of systemd.
+docs/forward.md is the guide: bypassed functions, rates, counts, capabilities, a systemd unit.
 
 Exit codes: 0 done, 1 if 'route get' found an address without a route, 2 bad usage or input, or an
 interface that cannot be used.";

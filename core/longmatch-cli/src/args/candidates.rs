@@ -1,4 +1,4 @@
-//! Values that completions offer beside those that clap knows: names that are parsed from text, and the columns of the
+//! Values that completions offer in addition to clap's: names that are parsed from text, and the columns of the
 //! tables that the completed line names.
 
 use std::ffi::{OsStr, OsString};

@@ -78,7 +78,7 @@ pub fn run(args: &CompileArgs) -> Outcome {
     Ok(Status::Ok)
 }
 
-/// What was written.
+/// The written table.
 #[derive(Serialize)]
 struct Written<'a> {
     file: &'a str,

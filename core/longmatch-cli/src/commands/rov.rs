@@ -28,7 +28,7 @@ pub fn run(args: &RovArgs) -> Outcome {
     one_stdin(files.iter().chain(&args.vrps))?;
     let options = options(args)?;
     let vrps = vrps::load(&args.vrps)?;
-    let counts = Counts::default();
+    let counts = StateCounts::default();
     let mut states =
         States { vrps, args, out: Out::new(), text: Vec::new(), counts, failure: None };
     if args.csv {
@@ -74,7 +74,7 @@ fn options(args: &RovArgs) -> Result<Options, CliError> {
 
 /// Numbers of routes.
 #[derive(Clone, Copy, Default)]
-struct Counts {
+struct StateCounts {
     valid: u64,
     invalid_asn: u64,
     invalid_length: u64,
@@ -83,7 +83,7 @@ struct Counts {
     without_origin: u64,
 }
 
-impl Counts {
+impl StateCounts {
     fn of(&self, state: RovState) -> u64 {
         match state {
             RovState::Valid => self.valid,
@@ -100,14 +100,14 @@ struct States<'a> {
     out: Out,
     /// A line.
     text: Vec<u8>,
-    counts: Counts,
+    counts: StateCounts,
     /// The error of writing, which ends the reading.
     failure: Option<CliError>,
 }
 
 /// A route as JSON.
 #[derive(Serialize)]
-struct Line {
+struct RovLine {
     prefix: String,
     asn: Option<u32>,
     state: &'static str,
@@ -161,7 +161,7 @@ impl States<'_> {
             Validity::NotFound => ("not-found", None),
         };
         if self.args.json {
-            return self.out.json(&Line { prefix: prefix.to_string(), asn, state, reason });
+            return self.out.json(&RovLine { prefix: prefix.to_string(), asn, state, reason });
         }
         self.text.clear();
         write_prefix(prefix, Style::Printable, &mut self.text);
@@ -177,7 +177,7 @@ impl States<'_> {
 
     /// Prints the numbers of routes on standard error.
     fn summary(&self) {
-        let Counts { invalid_asn, invalid_length, without_origin, .. } = self.counts;
+        let StateCounts { invalid_asn, invalid_length, without_origin, .. } = self.counts;
         let [valid, invalid, not_found] =
             [RovState::Valid, RovState::Invalid, RovState::NotFound].map(|it| self.counts.of(it));
         let (vrps, routes) = (self.vrps.len() as u64, valid + invalid + not_found);

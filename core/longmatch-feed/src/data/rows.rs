@@ -6,7 +6,7 @@ use csv_core::ReadRecordResult;
 use memchr::{memchr, memchr_iter};
 
 use super::key::{CellKind, end_of_item};
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Location, Problem};
 use crate::formats::{Emitted, Format, Parser};
 use crate::input::Input;
 use crate::option_values::Delimiter;
@@ -318,7 +318,7 @@ impl<'a> Rows<'a> {
     /// An error of this row.
     #[cold]
     pub(crate) fn error(&self, error: Problem) -> FeedError {
-        FeedError::at(Place::Line(self.number), error)
+        FeedError::at(Location::Line(self.number), error)
     }
 }
 

@@ -6,7 +6,7 @@ use memchr::memchr;
 
 use crate::data::key::{self, Found};
 use crate::entries::ListEntries;
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Location, Problem};
 use crate::options::Options;
 use crate::report::Report;
 use crate::text::BOM;
@@ -41,7 +41,7 @@ pub(super) fn scan(
             Ok(None) => {}
             Ok(Some(found)) => push(found, entries, report),
             Err(error) => {
-                let error = FeedError::at(Place::Line(report.lines), error);
+                let error = FeedError::at(Location::Line(report.lines), error);
                 match options.lenient {
                     true => report.note_damage(error),
                     false => return Err(error),

@@ -187,7 +187,7 @@ mod tests {
         let mut cursor = Cursor::new(&[1, 2, 3], 100);
         assert_eq!(cursor.u16("a").unwrap(), 0x0102);
         let error = cursor.u32("b").unwrap_err();
-        assert_eq!(error.place, crate::Place::Byte(102));
+        assert_eq!(error.place, crate::Location::Byte(102));
         assert_eq!(cursor.rest(), [3], "a failed read consumes nothing");
         assert!(cursor.take(2, "c").is_err() && cursor.end().is_err());
         assert!(cursor.u8("d").is_ok() && cursor.end().is_ok());

@@ -4,7 +4,7 @@ use longmatch::IpPrefix;
 
 use super::line::DumpLine;
 use super::output::Output;
-use crate::error::{FeedError, Place};
+use crate::error::{FeedError, Location};
 use crate::option_values::PeerSelector;
 use crate::paths::Paths;
 use crate::peers::{Chosen, Peers};
@@ -63,7 +63,7 @@ impl Dump {
     pub(crate) fn line(
         &mut self,
         dump: DumpLine<'_>,
-        place: Place,
+        place: Location,
         out: &mut Output<'_>,
     ) -> Result<(), FeedError> {
         let Some(peer) = self.count.line(&dump) else { return Ok(()) };

@@ -19,7 +19,7 @@ use super::output::Output;
 use crate::archive::Job;
 use crate::codec::Codec;
 use crate::decompress::explain;
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Location, Problem};
 use crate::input::Input;
 use crate::options::IpFamily;
 use crate::report::Report;
@@ -40,7 +40,7 @@ pub(crate) fn load(
         Rules { mask_host_bits: options.mask_host_bits, default_family: options.default_family };
     let mut out = Output::new(sink, report, options);
     let read = read(opened.input, options.limits.record, |value, offset| {
-        let place = Place::Byte(offset);
+        let place = Location::Byte(offset);
         let wrong = |error| FeedError::at(place, error);
         let taken = JsonRoute::deserialize(value)
             .map_err(|error| wrong(Problem::JsonRoute { text: error.to_string() }))
@@ -254,7 +254,7 @@ struct Stream {
 
 impl Stream {
     fn failure(&self, error: serde_json::Error) -> Failure {
-        let line = Place::Line(error.line() as u64);
+        let line = Location::Line(error.line() as u64);
         let json = |text| Failure::Json(FeedError::at(line, Problem::Json { text }));
         if self.left.get() == 0 {
             return json(format!("a route is longer than {} bytes", self.limit));

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use longmatch::IpPrefix;
 
 use super::output::Output;
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Location, Problem};
 use crate::option_values::IpTable;
 use crate::options::{IpFamily, Options};
 
@@ -170,9 +170,9 @@ pub(crate) struct Linux {
     /// Family of the last route with a known family.
     previous: Option<IpFamily>,
     /// `default` routes of unknown family after that route.
-    waiting: Vec<(Place, OwnedRoute)>,
+    waiting: Vec<(Location, OwnedRoute)>,
     /// A route whose next hops are on the following lines.
-    open: Option<(Place, OwnedRoute)>,
+    open: Option<(Location, OwnedRoute)>,
 }
 
 impl Linux {
@@ -200,7 +200,7 @@ impl Linux {
     pub(crate) fn route(
         &mut self,
         route: IpRoute<&str>,
-        place: Place,
+        place: Location,
         out: &mut Output<'_>,
     ) -> Result<(), FeedError> {
         self.close(out)?;
@@ -258,7 +258,7 @@ impl Linux {
     fn complete(
         &mut self,
         route: IpRoute<&str>,
-        place: Place,
+        place: Location,
         out: &mut Output<'_>,
     ) -> Result<(), FeedError> {
         let prefix = match (route.target, route.hops.family) {
@@ -301,7 +301,7 @@ impl Linux {
         &mut self,
         prefix: IpPrefix,
         route: &IpRoute<&str>,
-        place: Place,
+        place: Location,
         out: &mut Output<'_>,
     ) -> Result<(), FeedError> {
         let Some((_, next_hop)) = route.hops.best else { return Ok(()) };
@@ -354,6 +354,6 @@ impl Linux {
     }
 }
 
-fn error(place: Place, error: Problem) -> FeedError {
+fn error(place: Location, error: Problem) -> FeedError {
     FeedError::at(place, error)
 }

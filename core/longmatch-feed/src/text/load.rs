@@ -8,7 +8,7 @@ use super::output::Output;
 use super::parse::parse;
 use crate::archive::Job;
 use crate::decompress::explain;
-use crate::error::{FeedError, Place};
+use crate::error::{FeedError, Location};
 use crate::peers::Peers;
 use crate::report::Report;
 use crate::sink::Sink;
@@ -89,7 +89,7 @@ impl Load<'_, '_> {
     /// Loads the routes of a line.
     #[inline]
     fn take(&mut self, line: RouteLine<'_>, number: u64) -> Result<(), FeedError> {
-        let place = Place::Line(number);
+        let place = Location::Line(number);
         let out = &mut self.out;
         // Only blank lines and comments may separate a route from its next hops.
         match line {

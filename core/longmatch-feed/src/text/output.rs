@@ -2,7 +2,7 @@
 
 use longmatch::IpPrefix;
 
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Location, Problem};
 use crate::options::Options;
 use crate::report::Report;
 use crate::route_value::RouteValue;
@@ -28,7 +28,7 @@ impl<'a> Output<'a> {
         &mut self,
         prefix: IpPrefix,
         next_hop: &str,
-        place: Place,
+        place: Location,
     ) -> Result<(), FeedError> {
         if self.value != RouteValue::NextHop {
             let error = Problem::NoPaths { value: self.value };
@@ -43,14 +43,14 @@ impl<'a> Output<'a> {
         &mut self,
         prefix: IpPrefix,
         next_hop: &str,
-        place: Place,
+        place: Location,
     ) -> Result<(), FeedError> {
         self.report.count_announced(prefix);
         self.sink.announce(prefix, next_hop).map_err(|error| refused(place, error))
     }
 
     /// Sends a withdrawal to the sink.
-    pub(crate) fn withdraw(&mut self, prefix: IpPrefix, place: Place) -> Result<(), FeedError> {
+    pub(crate) fn withdraw(&mut self, prefix: IpPrefix, place: Location) -> Result<(), FeedError> {
         self.report.withdrawn += 1;
         self.sink.withdraw(prefix).map_err(|error| refused(place, error))
     }
@@ -68,6 +68,6 @@ impl<'a> Output<'a> {
     }
 }
 
-fn refused(place: Place, error: SinkError) -> FeedError {
+fn refused(place: Location, error: SinkError) -> FeedError {
     FeedError::at(place, Problem::Sink(error))
 }

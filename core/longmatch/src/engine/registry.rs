@@ -51,7 +51,7 @@ macro_rules! engines {
 
         impl EngineKind {
             /// Every engine that is compiled in: the oracle, the baseline, the papers' engines by
-            /// year, then our own. Without [`EngineKind::Auto`], which stands for one of them.
+            /// year, then our own. Without [`EngineKind::Auto`], which chooses one of them.
             pub const ALL: [Self; [$(cfg!($($compiled)*)),*].len() - MISSING.len()] =
                 [$(#[cfg($($compiled)*)] Self::$kind),*];
 
@@ -273,7 +273,7 @@ impl EngineSpec {
     pub fn wider(&self) -> Vec<Self> {
         let wider = self.kind.descriptor().map_or(&[][..], |engine| engine.wider);
         let mut wider: Vec<_> = wider.iter().filter_map(|more| self.with(more)).collect();
-        // Two may differ by nothing but an option that the spec has.
+        // Two may differ only by an option that the spec has.
         wider.dedup();
         wider
     }
@@ -444,7 +444,7 @@ mod tests {
     use super::*;
     use alloc::string::ToString;
 
-    /// A mode that an engine lacks is refused also where it is no text.
+    /// A mode that an engine lacks is refused also where it is not text.
     #[test]
     fn modes_of_batches_that_an_engine_lacks_are_errors() {
         use crate::engine::{Batch, Engine, poptrie, sail};

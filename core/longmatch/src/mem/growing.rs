@@ -7,15 +7,15 @@ use super::OutOfMemory;
 
 /// Items as a compiler adds them.
 ///
-/// When the system has no memory for more, additions are dropped and [`Growing::finish`] fails: the
+/// When the system has no memory for more, additions are dropped and [`FallibleVec::finish`] fails: the
 /// recursion of a compiler needs no error path, and the process does not abort.
-pub(crate) struct Growing<T> {
+pub(crate) struct FallibleVec<T> {
     items: Vec<T>,
     /// Bytes of the allocation that failed.
     failed: Option<u64>,
 }
 
-impl<T: Copy> Growing<T> {
+impl<T: Copy> FallibleVec<T> {
     pub fn new() -> Self {
         Self { items: Vec::new(), failed: None }
     }
@@ -55,7 +55,7 @@ impl<T: Copy> Growing<T> {
     }
 }
 
-impl<T> Deref for Growing<T> {
+impl<T> Deref for FallibleVec<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -63,7 +63,7 @@ impl<T> Deref for Growing<T> {
     }
 }
 
-impl<T> DerefMut for Growing<T> {
+impl<T> DerefMut for FallibleVec<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         &mut self.items
     }
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn items_are_kept_until_memory_runs_out() {
-        let mut growing = Growing::new();
+        let mut growing = FallibleVec::new();
         assert_eq!((growing.extend(&[1u64, 2]), growing.extend(&[3])), (0, 2));
         growing.fill(9, 2);
         growing[0] = 7;
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn items_that_fit_are_returned() {
-        let mut growing = Growing::new();
+        let mut growing = FallibleVec::new();
         growing.extend(&[1u8, 2, 3]);
         assert_eq!(growing.finish(), Ok(alloc::vec![1, 2, 3]));
     }

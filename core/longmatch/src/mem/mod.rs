@@ -15,7 +15,7 @@ mod usage;
 pub use buffer::Buffer;
 pub(crate) use buffer::{LINE, Lender};
 pub(crate) use gaps::Gaps;
-pub(crate) use growing::Growing;
+pub(crate) use growing::FallibleVec;
 pub(crate) use items::bytes_of;
 pub use items::{
     Frozen, FrozenMemory, Items, Live, LiveMemory, Memory, Owner, Plain, Readable, Single,

@@ -42,7 +42,7 @@ pub fn default_memory() -> Option<u64> {
 
 impl EngineArgs {
     /// Returns the engines to compile for a family, in the order given, without duplicates. `all`,
-    /// or no option, stands for every engine of the family except oracles.
+    /// or no option, means every engine of the family except oracles.
     ///
     /// # Errors
     /// If an engine lacks a given option, or there is `none`. This is checked before any work starts.

@@ -35,7 +35,7 @@ pub struct ReportArgs {
 
     /// Measure with traffic from FILE: a capture, or one address a line
     ///
-    /// A pcap or pcapng capture, whose destinations are used, or a list of addresses; plain or
+    /// The destinations of a pcap or pcapng capture, or a list of addresses; plain or
     /// compressed with gzip, bzip2, zstd or xz.
     #[arg(short = 't', long = "trace", value_name = "FILE", verbatim_doc_comment)]
     pub trace: Option<PathBuf>,

@@ -9,7 +9,7 @@ use longmatch_bench::{BenchFamily, Comparison, Machine, Measurement, Mode, RunCo
 use longmatch_cli::args::SourceArgs;
 use longmatch_cli::error::{CliError, Outcome, Status};
 use longmatch_cli::families::{CliFamily, Families};
-use longmatch_cli::input::Routes;
+use longmatch_cli::input::LoadedRoutes;
 use longmatch_cli::output::{Align, Grid, Out, bytes, plural, thousands, warn};
 use longmatch_cli::progress::Progress;
 use longmatch_feed::printable;
@@ -54,7 +54,7 @@ pub fn run() -> Outcome {
     if machine.debug {
         warn("built with debug assertions: these rates are not meaningful, build with --release");
     }
-    let routes = Routes::load(&SourceArgs::default(), Families::BOTH)?;
+    let routes = LoadedRoutes::load(&SourceArgs::default(), Families::BOTH)?;
     first_answer(&routes, started, &mut out)?;
     let mut right = family::<Ipv4>(&routes, &mut out)?;
     right &= family::<Ipv6>(&routes, &mut out)?;
@@ -63,7 +63,7 @@ pub fn run() -> Outcome {
 }
 
 /// Prints the answer for one address, long before the first rate.
-fn first_answer(routes: &Routes, started: Instant, out: &mut Out) -> Result<(), CliError> {
+fn first_answer(routes: &LoadedRoutes, started: Instant, out: &mut Out) -> Result<(), CliError> {
     let Some(route) = routes.rib::<Ipv4>().get_lpm(FIRST_ADDRESS) else { return Ok(()) };
     let next_hop = printable(routes.next_hop(route.next_hop));
     let seconds = started.elapsed().as_secs_f64();
@@ -76,7 +76,10 @@ fn first_answer(routes: &Routes, started: Instant, out: &mut Out) -> Result<(), 
 }
 
 /// Measures and prints the engines of a family; returns whether all answers were right.
-fn family<F: CliFamily + BenchFamily>(routes: &Routes, out: &mut Out) -> Result<bool, CliError> {
+fn family<F: CliFamily + BenchFamily>(
+    routes: &LoadedRoutes,
+    out: &mut Out,
+) -> Result<bool, CliError> {
     let (comparison, failed) = compiled::<F>(routes);
     let (checked, mut rows) = measured(&comparison)?;
     rows.sort_by(|a, b| f64::total_cmp(&total(b), &total(a)));
@@ -90,7 +93,7 @@ fn family<F: CliFamily + BenchFamily>(routes: &Routes, out: &mut Out) -> Result<
 }
 
 /// Compiles the engines; returns those that hold the table and the errors of the others.
-fn compiled<F: CliFamily + BenchFamily>(routes: &Routes) -> (Comparison<'_, F>, Vec<Failed>) {
+fn compiled<F: CliFamily + BenchFamily>(routes: &LoadedRoutes) -> (Comparison<'_, F>, Vec<Failed>) {
     let kinds = EngineKind::ALL.into_iter().filter(|kind| F::has(*kind) && !kind.is_oracle());
     let kinds: Vec<_> = kinds.collect();
     let mut comparison = Comparison::<F>::new(routes.rib::<F>());
@@ -208,7 +211,7 @@ mod tests {
             let prefix = format!("{}.{}.0.0/24", 1 + (i >> 8), i & 255);
             table.insert(prefix.parse::<IpPrefix>().unwrap(), i.to_string().into()).unwrap();
         }
-        let routes = Routes::new(table, String::new());
+        let routes = LoadedRoutes::new(table, String::new());
         let (comparison, failed) = compiled::<Ipv4>(&routes);
         let failed: Vec<_> = failed.iter().map(|it| serde_json::to_value(it).unwrap()).collect();
         assert_eq!(failed.len(), 1, "{failed:?}");

@@ -12,7 +12,7 @@ use longmatch_bench::{
 };
 use longmatch_cli::error::{CliError, Outcome, Status};
 use longmatch_cli::families::{CliFamily, Families};
-use longmatch_cli::input::Routes;
+use longmatch_cli::input::LoadedRoutes;
 use longmatch_cli::output::{Align, Grid, Out, plural, thousands, warn};
 use longmatch_cli::progress::Progress;
 use longmatch_feed::printable;
@@ -85,7 +85,7 @@ struct Verify<'a> {
     full: Vec<Simd>,
     /// The levels at which every range is tested.
     brief: Vec<Simd>,
-    routes: &'a Routes,
+    routes: &'a LoadedRoutes,
     out: Out,
     /// Engines without a result.
     failed: Vec<Failed>,
@@ -97,7 +97,7 @@ struct Verify<'a> {
 
 /// One line of NDJSON.
 #[derive(Serialize)]
-struct Line<'a> {
+struct VerifyLine<'a> {
     engine: &'a str,
     variant: &'a str,
     family: &'static str,
@@ -129,7 +129,7 @@ impl Verify<'_> {
         changes: Vec<Change<F>>,
     ) -> Result<(), CliError> {
         let rib = self.routes.rib::<F>();
-        // A split table has no text of its own.
+        // A split table has no text.
         let text = Arc::new(match self.args.routes.split {
             None => SortedRoutes::new(changes),
             Some(_) => SortedRoutes::new(rib.iter().map(Change::Announce)),
@@ -252,7 +252,7 @@ impl Verify<'_> {
         let check = verdict.check.as_ref().map_or_else(ToString::to_string, |()| "ok".to_owned());
         let Self { out, routes, .. } = self;
         for result in &verdict.results {
-            out.json(&Line {
+            out.json(&VerifyLine {
                 engine: verdict.engine,
                 variant: &verdict.variant,
                 family: F::NAME,
@@ -342,7 +342,7 @@ fn progress_of(label: String) -> impl Fn(VerifyStep) + Sync {
 }
 
 /// The recorded wrong answers, with the texts of their next hops.
-fn examples<'a>(routes: &'a Routes, result: &'a KernelResult) -> Vec<Example<'a>> {
+fn examples<'a>(routes: &'a LoadedRoutes, result: &'a KernelResult) -> Vec<Example<'a>> {
     let text = |id: NextHopId| routes.text(id);
     let example = |it: &'a Mismatch| Example {
         address: &it.address,

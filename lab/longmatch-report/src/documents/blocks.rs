@@ -4,7 +4,7 @@ use core::fmt::Write as _;
 
 use crate::experiment::Experiment;
 use crate::page::{Notes, count, escaped, grid, rows};
-use crate::record::{Outcome, Value};
+use crate::record::{ExperimentEnd, Value};
 use crate::records::family_name;
 use crate::view::{self, distinct};
 
@@ -89,7 +89,7 @@ fn figure(machine: &Machine, id: &str, metric: Option<&str>) -> Result<String, S
     }
     for group in view::groups(&named.iter().collect::<Vec<_>>()) {
         let first = group[0];
-        let figure = view::figure(spec, &group, &Outcome::default());
+        let figure = view::figure(spec, &group, &ExperimentEnd::default());
         let mut notes = Notes::default();
         let table = grid(&figure.table, false, &mut notes);
         let traffic = traffic(machine, &view::anchor(first));

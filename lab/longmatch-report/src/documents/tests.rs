@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::blocks::content;
 use super::published::{CIRCUMSTANCES, Machine, Published};
-use crate::record::{Outcome, Run, Value, write_ndjson};
+use crate::record::{ExperimentEnd, Run, Value, write_ndjson};
 use crate::records::Records;
 
 #[test]
@@ -35,7 +35,7 @@ fn run() -> Run {
 /// The text of records with one experiment.
 fn text(run: Run, values: Vec<Value>, conditions: Vec<[String; 3]>) -> Vec<u8> {
     let experiment = values.first().map_or_else(String::new, |it| it.experiment.clone());
-    let end = Outcome { experiment, conditions, ..Outcome::default() };
+    let end = ExperimentEnd { experiment, conditions, ..ExperimentEnd::default() };
     let mut out = Vec::new();
     write_ndjson(&Records { run, experiments: vec![(end, values)] }.lines(), &mut out).unwrap();
     out

@@ -14,7 +14,7 @@ use crate::declaration::Skipped;
 use crate::experiment::Experiment;
 use crate::inputs::{Effort, Inputs, Subject, UpdateStream};
 use crate::model::Cell;
-use crate::record::{Outcome, Value};
+use crate::record::{ExperimentEnd, Value};
 use crate::records::Records;
 use crate::run::Report;
 use crate::{page, view};
@@ -40,7 +40,7 @@ fn run(name: &str, inputs: &Inputs) -> Result<Vec<Value>, Skipped> {
 
 fn assert_sound(experiment: &Experiment, values: &[Value]) {
     let all: Vec<&Value> = values.iter().collect();
-    let figures = view::figures(experiment, &all, &Outcome::default());
+    let figures = view::figures(experiment, &all, &ExperimentEnd::default());
     assert!(!figures.is_empty(), "{}", experiment.name);
     let mut ids: Vec<_> = figures.iter().map(|it| &it.id).collect();
     ids.sort_unstable();

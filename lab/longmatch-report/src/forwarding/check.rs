@@ -7,7 +7,7 @@ use std::time::Duration;
 use longmatch_bench::Oracle;
 use longmatch_forward::io::{PacketIo, Received};
 use longmatch_forward::packet::{ETHERNET_LEN, Parsed, parse};
-use longmatch_forward::{Fate, Forwarder, Port, Tally};
+use longmatch_forward::{Fate, Forwarder, PacketCounts, Port};
 
 use super::family::ForwardFamily;
 use super::work::{Batches, FrameSource, forward};
@@ -78,7 +78,7 @@ impl<F: ForwardFamily, I: PacketIo> PacketIo for Checked<'_, F, I> {
         self.inner.frame(place)
     }
 
-    fn dispatch(&mut self, fates: &[Fate], tally: &mut Tally) -> io::Result<()> {
+    fn dispatch(&mut self, fates: &[Fate], tally: &mut PacketCounts) -> io::Result<()> {
         for (place, fate) in fates.iter().enumerate() {
             let destination = self.destinations[self.next];
             self.next = (self.next + 1) % self.destinations.len();

@@ -3,14 +3,14 @@
 use crate::claim::{Claim, Judgement, Values, Verdict};
 use crate::experiment::Experiment;
 use crate::model::Figure;
-use crate::record::{Outcome, Run, Value};
+use crate::record::{ExperimentEnd, Run, Value};
 use crate::records::Records;
 use crate::view::{self, grouped, joined};
 
 /// An experiment with its figures and judged claims.
 pub(super) struct Section<'r> {
     pub experiment: &'static Experiment,
-    pub outcome: &'r Outcome,
+    pub outcome: &'r ExperimentEnd,
     pub figures: Vec<Figure>,
     /// Each claim with the table that it is judged on (empty if none) and the judgement.
     pub claims: Vec<(&'static Claim, String, Judgement)>,
@@ -32,7 +32,7 @@ pub(super) fn sections(records: &Records) -> Vec<Section<'_>> {
 
 fn section<'r>(
     experiment: &'static Experiment,
-    outcome: &'r Outcome,
+    outcome: &'r ExperimentEnd,
     values: &'r [Value],
     records: &'r Records,
 ) -> Section<'r> {

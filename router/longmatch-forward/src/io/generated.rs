@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::cause::{Fate, Tally};
+use crate::cause::{Fate, PacketCounts};
 use crate::io::{PacketIo, Received};
 use crate::packet::mix;
 use crate::target::{Mac, Port};
@@ -250,7 +250,7 @@ impl<I: PacketIo> PacketIo for Generated<I> {
     }
 
     #[inline]
-    fn dispatch(&mut self, fates: &[Fate], tally: &mut Tally) -> io::Result<()> {
+    fn dispatch(&mut self, fates: &[Fate], tally: &mut PacketCounts) -> io::Result<()> {
         self.inner.dispatch(fates, tally)
     }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 pub use generated::{Generated, GeneratedFrames, SOURCE_V4, SOURCE_V6};
 pub use null::Null;
 
-use crate::cause::{Fate, Tally};
+use crate::cause::{Fate, PacketCounts};
 use crate::target::PortId;
 
 /// One thread's queues of all ports.
@@ -42,11 +42,11 @@ pub trait PacketIo {
     /// Transmits each frame of the batch, hands it to the kernel or drops it.
     ///
     /// There is a fate for each frame. A frame for which a queue has no space is dropped and counted
-    /// again, by [`Tally::recount`].
+    /// again, by [`PacketCounts::recount`].
     ///
     /// # Errors
     /// If a queue cannot be written any more.
-    fn dispatch(&mut self, fates: &[Fate], tally: &mut Tally) -> io::Result<()>;
+    fn dispatch(&mut self, fates: &[Fate], tally: &mut PacketCounts) -> io::Result<()>;
 
     /// Waits until a frame may be there, for `timeout` at most.
     ///

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::cause::{Fate, Tally};
+use crate::cause::{Fate, PacketCounts};
 use crate::io::{PacketIo, Received};
 use crate::target::{Mac, Port, PortId};
 
@@ -22,12 +22,12 @@ const LINE: usize = 64;
 ///
 /// ```
 /// use longmatch_forward::io::{Null, PacketIo};
-/// use longmatch_forward::{Cause, Fate, Tally};
+/// use longmatch_forward::{Cause, Fate, PacketCounts};
 ///
 /// let mut io = Null::new(2, 60);
 /// let batch = io.receive(32)?;
 /// assert_eq!((batch.len, io.frame(0).len()), (32, 60));
-/// let (fates, mut tally) = ([Fate::Stop(Cause::NotIp); 32], Tally::default());
+/// let (fates, mut tally) = ([Fate::Stop(Cause::NotIp); 32], PacketCounts::default());
 /// fates.iter().for_each(|&fate| tally.count(batch.port, 60, fate));
 /// io.dispatch(&fates, &mut tally)?;
 /// assert_eq!(io.receive(32)?.port.index(), 1);
@@ -95,7 +95,7 @@ impl PacketIo for Null {
     }
 
     #[inline]
-    fn dispatch(&mut self, _: &[Fate], _: &mut Tally) -> io::Result<()> {
+    fn dispatch(&mut self, _: &[Fate], _: &mut PacketCounts) -> io::Result<()> {
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use std::time::Duration;
 
 use super::{PacketIo, Received};
-use crate::cause::{Fate, Outcome, Tally};
+use crate::cause::{Disposition, Fate, PacketCounts};
 use crate::target::PortId;
 
 /// A frame of a capture.
@@ -102,14 +102,14 @@ impl<W: Write> PacketIo for CaptureIo<W> {
         &mut self.batch[place].bytes
     }
 
-    fn dispatch(&mut self, fates: &[Fate], _: &mut Tally) -> io::Result<()> {
+    fn dispatch(&mut self, fates: &[Fate], _: &mut PacketCounts) -> io::Result<()> {
         for (frame, fate) in self.batch.iter().zip(fates) {
             match *fate {
                 Fate::Transmit { port, len } => {
                     let bytes = &frame.bytes[..frame.bytes.len().min(len.into())];
                     self.outputs[port.index()].write(frame.time, bytes)?;
                 }
-                Fate::Stop(cause) if cause.outcome() == Outcome::Kernel => {
+                Fate::Stop(cause) if cause.outcome() == Disposition::Kernel => {
                     if let Some(kernel) = &mut self.kernel {
                         kernel.write(frame.time, &frame.bytes)?;
                     }

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use longmatch::{EngineKind, IpPrefix, Table, TableWriter};
 use longmatch_forward::io::pcap::{CaptureIo, Captured, Frames};
-use longmatch_forward::{Forwarder, Group, Hop, Mac, Neighbour, Port, PortId, Tally, Target};
+use longmatch_forward::{
+    Forwarder, Group, Hop, Mac, Neighbour, PacketCounts, Port, PortId, Target,
+};
 
 /// The address of each port.
 pub fn mac(port: u8) -> Mac {
@@ -325,7 +327,7 @@ pub fn forward(
     table: &TableWriter<Target>,
     ports: &[Arc<Port>],
     batch: usize,
-) -> (Tally, Vec<Vec<u8>>) {
+) -> (PacketCounts, Vec<Vec<u8>>) {
     let captured = |bytes| Ok::<_, io::Error>(Captured { time: Duration::ZERO, bytes });
     let input: Frames = Box::new(frames.into_iter().map(captured));
     let inputs = vec![input, Box::new(std::iter::empty())];
@@ -350,7 +352,7 @@ pub fn frames_of(capture: &[u8]) -> Vec<Vec<u8>> {
 
 /// Forwards frames, and compares all that is sent and counted with the reference.
 pub fn compare(frames: &[Vec<u8>], table: &TableWriter<Target>, ports: &[Arc<Port>], batch: usize) {
-    use longmatch_forward::Outcome;
+    use longmatch_forward::Disposition;
     let fates: Vec<_> = frames.iter().map(|frame| expected(frame)).collect();
     let count = |fate: &dyn Fn(&Fate) -> bool| fates.iter().filter(|it| fate(it)).count() as u64;
     let (tally, sent) = forward(frames.to_vec(), table, ports, batch);
@@ -363,6 +365,6 @@ pub fn compare(frames: &[Vec<u8>], table: &TableWriter<Target>, ports: &[Arc<Por
         assert_eq!(frames_of(capture), expected, "port {port}");
     }
     assert_eq!(tally.received, frames.len() as u64);
-    assert_eq!(tally.with(Outcome::Kernel), count(&|fate| *fate == Fate::Kernel));
-    assert_eq!(tally.with(Outcome::Dropped), count(&|fate| *fate == Fate::Dropped));
+    assert_eq!(tally.with(Disposition::Kernel), count(&|fate| *fate == Fate::Kernel));
+    assert_eq!(tally.with(Disposition::Dropped), count(&|fate| *fate == Fate::Dropped));
 }

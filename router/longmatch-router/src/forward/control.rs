@@ -35,7 +35,7 @@ fn address(name: &str) -> io::Result<SocketAddr> {
     SocketAddr::from_abstract_name(name)
 }
 
-/// Opens the socket, and answers requests in a thread of its own.
+/// Opens the socket, and answers requests in a separate thread.
 ///
 /// # Errors
 /// If another process has a socket of this name.
@@ -184,7 +184,7 @@ pub(super) fn take_over(name: &str) -> Result<Vec<ReleasedLink>, CliError> {
 /// Descriptors that one message takes: the kernel's `SCM_MAX_FD`.
 const MOST_LINKS: usize = 253;
 
-/// The bytes of a control message with so many descriptors.
+/// The bytes of a control message with this number of descriptors.
 fn space(descriptors: usize) -> usize {
     // The size of the macro does not depend on them: 4 bytes each.
     rustix::cmsg_space!(ScmRights(1)) + 4 * descriptors

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use longmatch_forward::{Cause, Outcome, Port, PortTally, Tally};
+use longmatch_forward::{Cause, Disposition, PacketCounts, Port, PortCounts};
 use serde_json::{Map, Value, json};
 
 /// The counts of all packets, with those of ports by name: numbers of ports change when interfaces come and go.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Counts {
-    pub tally: Tally,
-    pub ports: Vec<(String, PortTally)>,
+pub(super) struct TrafficCounts {
+    pub tally: PacketCounts,
+    pub ports: Vec<(String, PortCounts)>,
 }
 
-impl Counts {
+impl TrafficCounts {
     /// Adds the counts of threads that forward between these ports.
-    pub(super) fn add(&mut self, tally: &Tally, ports: &[Arc<Port>]) {
+    pub(super) fn add(&mut self, tally: &PacketCounts, ports: &[Arc<Port>]) {
         self.tally.add(tally);
         for port in ports {
             let counts = tally.port(port.id);
@@ -27,7 +27,7 @@ impl Counts {
     }
 
     /// The counts of a port.
-    pub(super) fn port(&self, name: &str) -> PortTally {
+    pub(super) fn port(&self, name: &str) -> PortCounts {
         let port = self.ports.iter().find(|(port, _)| port == name);
         port.map(|(_, counts)| *counts).unwrap_or_default()
     }
@@ -56,7 +56,7 @@ pub(super) struct RouteCounts {
 pub(super) struct Sample {
     pub started: Instant,
     pub at: Instant,
-    pub counts: Counts,
+    pub counts: TrafficCounts,
     pub routes: RouteCounts,
     /// Lines of output that were not written, because earlier ones were not read.
     pub left_out: u64,
@@ -69,15 +69,15 @@ impl Sample {
 
     /// The counts since the start, as an object of JSON.
     pub(super) fn object(&self, end: bool) -> Value {
-        let Self { counts: Counts { tally, ports }, routes, left_out, .. } = self;
-        let by_cause = |outcome: Outcome, count: fn(&Tally, Cause) -> u64| {
+        let Self { counts: TrafficCounts { tally, ports }, routes, left_out, .. } = self;
+        let by_cause = |outcome: Disposition, count: fn(&PacketCounts, Cause) -> u64| {
             let causes = Cause::ALL.into_iter().filter(|cause| cause.outcome() == outcome);
             let counts = causes.map(|cause| (cause.name().to_owned(), count(tally, cause).into()));
             Value::Object(counts.collect::<Map<_, _>>())
         };
-        let bytes = |tally: &Tally, cause| tally.stopped_count(cause).bytes;
+        let bytes = |tally: &PacketCounts, cause| tally.stopped_count(cause).bytes;
         let all = tally.ports();
-        let port = |counts: &PortTally| {
+        let port = |counts: &PortCounts| {
             json!({
                 "received": counts.received.packets,
                 "received_bytes": counts.received.bytes,
@@ -95,13 +95,13 @@ impl Sample {
             "received_bytes": all.received.bytes,
             "forwarded": tally.forwarded,
             "forwarded_bytes": all.sent.bytes,
-            "kernel": tally.with(Outcome::Kernel),
-            "dropped": tally.with(Outcome::Dropped),
+            "kernel": tally.with(Disposition::Kernel),
+            "dropped": tally.with(Disposition::Dropped),
             "missed": all.missed,
-            "kernel_by_cause": by_cause(Outcome::Kernel, Tally::stopped),
-            "dropped_by_cause": by_cause(Outcome::Dropped, Tally::stopped),
-            "kernel_bytes_by_cause": by_cause(Outcome::Kernel, bytes),
-            "dropped_bytes_by_cause": by_cause(Outcome::Dropped, bytes),
+            "kernel_by_cause": by_cause(Disposition::Kernel, PacketCounts::stopped),
+            "dropped_by_cause": by_cause(Disposition::Dropped, PacketCounts::stopped),
+            "kernel_bytes_by_cause": by_cause(Disposition::Kernel, bytes),
+            "dropped_bytes_by_cause": by_cause(Disposition::Dropped, bytes),
             "ports": ports,
             "routes": {
                 "ipv4": routes.ipv4,

@@ -28,7 +28,7 @@ pub(super) struct Interfaces {
     next: Instant,
 }
 
-/// What the kernel would do with packets between these ports, unless the options accept it.
+/// The kernel's functions that packets between these ports would bypass, unless the options accept it.
 ///
 /// # Errors
 /// If the kernel cannot be asked.
@@ -62,7 +62,7 @@ impl Interfaces {
     /// The time between two looks.
     const INTERVAL: Duration = Duration::from_secs(1);
 
-    /// The interfaces of these names, of which `ports` are open.
+    /// The interfaces of these names; `ports` are those that are open.
     pub(super) fn new(args: &ForwardArgs, ports: &[Arc<Port>]) -> Self {
         let number = |name: &String| {
             let port = ports.iter().find(|port| port.name == *name);
@@ -86,7 +86,7 @@ impl Interfaces {
         let news = self.names.iter_mut().find_map(|(name, number)| match (*number, index(name)) {
             (Some(before), Some(now)) if before == now => None,
             (_, Some(_)) if ports(std::slice::from_ref(name)).is_ok() => {
-                Some(News::Close(format!("{name}: a new interface: all are opened anew")))
+                Some(News::Close(format!("{name}: a new interface: all are opened again")))
             }
             (Some(_), None) => {
                 *number = None;
@@ -103,7 +103,7 @@ impl Interfaces {
 /// Reads and compiles the routes.
 ///
 /// # Errors
-/// If the kernel does not tell them, or the engine cannot hold them.
+/// If the kernel does not report them, or the engine cannot hold them.
 pub(super) fn read(args: &ForwardArgs, ports: &[Arc<Port>]) -> Result<Follower, CliError> {
     let follower = Follower::new(ports, args.table_spec()?);
     follower.map_err(|error| CliError::input("--interface", error))
@@ -144,7 +144,7 @@ impl<A: Attached> KernelRoutes<A> {
         self.follower.reader()
     }
 
-    /// The interfaces, of which the kernel's routes are no longer followed.
+    /// The interfaces; the kernel's routes are no longer followed.
     #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
     pub(super) fn into_attached(self) -> A {
         self.attached

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use longmatch_cli::error::CliError;
-use longmatch_forward::{Cause, Outcome, PortTally};
+use longmatch_forward::{Cause, Disposition, PortCounts};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, prometheus_text};
 use prometheus_client::metrics::MetricType;
@@ -18,7 +18,7 @@ use prometheus_client::registry::Registry;
 use super::counts::Sample;
 use super::questions::{Question, STEP, ask};
 
-/// Serves the metrics at an address, in a thread of its own.
+/// Serves the metrics at an address, in a separate thread.
 ///
 /// # Errors
 /// If the address cannot be used.
@@ -104,7 +104,7 @@ struct Metrics(Sample);
 type Single = (&'static str, &'static str, MetricType, u64);
 
 /// A metric with a value for each port: its name, its description and the count.
-type PortMetric = (&'static str, &'static str, fn(&PortTally) -> u64);
+type PortMetric = (&'static str, &'static str, fn(&PortCounts) -> u64);
 
 impl Metrics {
     fn singles(&self) -> [Single; 8] {
@@ -171,8 +171,8 @@ impl Collector for Metrics {
             let mut metric = encoder.encode_descriptor(name, help, None, Counter)?;
             for cause in Cause::ALL {
                 let outcome = match cause.outcome() {
-                    Outcome::Kernel => "kernel",
-                    Outcome::Dropped => "dropped",
+                    Disposition::Kernel => "kernel",
+                    Disposition::Dropped => "dropped",
                 };
                 let labels = [("cause", cause.name()), ("outcome", outcome)];
                 let count = tally.stopped_count(cause);

@@ -42,7 +42,7 @@ use std::time::Duration;
 use longmatch::{NextHopId, TableReader, TableWriter};
 use longmatch_cli::error::{CliError, Outcome, Status};
 use longmatch_cli::families::Families;
-use longmatch_cli::input::Routes;
+use longmatch_cli::input::LoadedRoutes;
 use longmatch_forward::io::PacketIo;
 use longmatch_forward::{Port, Target, spread};
 
@@ -165,7 +165,7 @@ fn forward_all<I: PacketIo + Send>(
 /// Compiles the routes of the command line for these ports.
 fn static_table(args: &ForwardArgs, ports: &[Arc<Port>]) -> Result<Unchanged, CliError> {
     let spec = args.table_spec()?;
-    let routes = Routes::load_as(&args.routes, Families::BOTH, None)?;
+    let routes = LoadedRoutes::load_as(&args.routes, Families::BOTH, None)?;
     routes.require_routes(Families::BOTH)?;
     let named = |id: NextHopId| match routes.next_hop(id) {
         "blackhole" => Some(Target::Blackhole),

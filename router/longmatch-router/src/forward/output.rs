@@ -1,4 +1,4 @@
-//! Output in a thread of its own: a reader that does not read delays neither packets nor routes, nor the end.
+//! Output in a separate thread: a reader that does not read delays neither packets nor routes, nor the end.
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};

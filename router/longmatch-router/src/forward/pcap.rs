@@ -105,7 +105,7 @@ fn create(path: &Path) -> Result<BufWriter<File>, CliError> {
     Ok(BufWriter::new(file))
 }
 
-/// The frames of a capture, which a thread of its own reads ahead.
+/// The frames of a capture, which a separate thread reads ahead.
 fn read(path: PathBuf, options: Options) -> Result<Frames, CliError> {
     let (sender, receiver) = sync_channel::<io::Result<Vec<Captured>>>(PORTIONS);
     let work = move || {

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use longmatch_cli::error::CliError;
 use longmatch_cli::output::{Align, Grid, Out, percent, plural, short, thousands};
-use longmatch_forward::{Cause, Count, Outcome};
+use longmatch_forward::{Cause, Count, Disposition};
 
-use super::counts::{Counts, RouteCounts, Sample};
+use super::counts::{RouteCounts, Sample, TrafficCounts};
 
 /// Prints the rates of each interval, and all counts at the end.
 pub struct Printer {
     out: Out,
     json: bool,
     /// The counts of the last line.
-    before: Counts,
+    before: TrafficCounts,
     last: Duration,
 }
 
@@ -34,7 +34,7 @@ fn routes(routes: &RouteCounts) -> String {
 
 impl Printer {
     pub fn new(json: bool) -> Self {
-        let (before, last) = (Counts::default(), Duration::ZERO);
+        let (before, last) = (TrafficCounts::default(), Duration::ZERO);
         Self { out: Out::new(), json, before, last }
     }
 
@@ -62,7 +62,7 @@ impl Printer {
             bits: 8.0 * now.bytes.saturating_sub(before.bytes) as f64 / elapsed,
         };
         let cause = |cause| rate(now.tally.stopped_count(cause), before.tally.stopped_count(cause));
-        let outcome = |outcome: Outcome| {
+        let outcome = |outcome: Disposition| {
             let causes = Cause::ALL.into_iter().filter(|cause| cause.outcome() == outcome);
             let rates = causes.map(|name| (name, cause(name))).filter(|(_, rate)| !rate.is_zero());
             let rates: Vec<_> = rates.collect();
@@ -85,8 +85,8 @@ impl Printer {
             sample.elapsed().as_secs_f64(),
             rate(all.received, all_before.received),
             rate(all.sent, all_before.sent),
-            outcome(Outcome::Kernel),
-            outcome(Outcome::Dropped),
+            outcome(Disposition::Kernel),
+            outcome(Disposition::Dropped),
             missed(all.missed, all_before.missed),
             self.out.dim(routes(&sample.routes)),
         )?;
@@ -115,7 +115,7 @@ impl Printer {
             self.out.flush()?;
             return Ok(());
         }
-        let Counts { tally, ports } = &sample.counts;
+        let TrafficCounts { tally, ports } = &sample.counts;
         let received = tally.received;
         writeln!(
             self.out,
@@ -143,7 +143,8 @@ impl Printer {
             ]);
         };
         row("forwarded", "", tally.ports().sent);
-        for (name, outcome) in [("kernel", Outcome::Kernel), ("dropped", Outcome::Dropped)] {
+        for (name, outcome) in [("kernel", Disposition::Kernel), ("dropped", Disposition::Dropped)]
+        {
             let causes = Cause::ALL.into_iter().filter(|cause| cause.outcome() == outcome);
             let counts: Vec<_> = causes.map(|cause| (cause, tally.stopped_count(cause))).collect();
             let mut sum = Count::default();

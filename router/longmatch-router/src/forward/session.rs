@@ -12,7 +12,7 @@ use longmatch_forward::io::PacketIo;
 use longmatch_forward::{Control, Port, Target, run};
 use serde_json::{Value, json};
 
-use super::counts::{Counts, RouteCounts, Sample};
+use super::counts::{RouteCounts, Sample, TrafficCounts};
 use super::output::Output;
 use super::questions::{Question, STEP, TakeOver};
 use super::service::Service;
@@ -23,7 +23,7 @@ use crate::args::ForwardArgs;
 pub(super) enum Ended {
     /// A signal, the end of the packets or of the time.
     Done,
-    /// Interfaces have gone or come: they must be opened anew.
+    /// Interfaces have gone or come: they must be opened again.
     Again(String),
     /// Another process takes the interfaces over.
     TakenOver(TakeOver),
@@ -40,7 +40,7 @@ pub(super) struct Session<'a> {
     /// Whether the last line is printed.
     has_printed: Arc<AtomicBool>,
     /// The counts of all threads that have ended.
-    counts: Counts,
+    counts: TrafficCounts,
     /// The last counts of routes.
     routes: RouteCounts,
 }
@@ -51,7 +51,7 @@ impl<'a> Session<'a> {
     pub(super) fn new(args: &'a ForwardArgs, service: Service) -> Result<Self, CliError> {
         let (signal, output, started) = (signals()?, Output::new(args)?, Instant::now());
         let end = args.seconds.map(|seconds| started + Duration::from_secs_f64(seconds));
-        let (counts, routes) = (Counts::default(), RouteCounts::default());
+        let (counts, routes) = (TrafficCounts::default(), RouteCounts::default());
         let has_printed = Arc::default();
         Ok(Self { args, signal, started, end, output, service, has_printed, counts, routes })
     }
@@ -103,7 +103,7 @@ impl<'a> Session<'a> {
                 match result {
                     Err(error) if is_gone(&error) => {
                         ended = Ended::Again(format!(
-                            "a device is gone ({error}): all are opened anew"
+                            "a device is gone ({error}): all are opened again"
                         ));
                     }
                     result => result.map_err(|error| CliError::input("forwarding", error))?,

@@ -24,7 +24,7 @@ const MAX_SHOWN: usize = 60;
 
 /// Counts of lines and of their addresses.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Counts {
+pub struct RowCounts {
     /// Lines or rows, without headers and empty lines.
     pub rows: u64,
     /// Rows' cells without an address, and lines of text without one.
@@ -39,7 +39,7 @@ pub struct Counts {
     pub ragged: u64,
 }
 
-impl Counts {
+impl RowCounts {
     /// Adds the counts of a block.
     pub fn add(&mut self, other: Self) {
         self.rows += other.rows;
@@ -51,9 +51,9 @@ impl Counts {
     }
 }
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum LineKind {
     /// A row, with this number of missing cells.
     Row(u32),
     /// An empty JSON object.
@@ -68,7 +68,7 @@ pub enum Kind {
     Other,
 }
 
-impl Kind {
+impl LineKind {
     /// Whether the line has data, so that a filter applies to it.
     pub fn is_data(self) -> bool {
         !matches!(self, Self::Header | Self::Types | Self::Comment)
@@ -80,7 +80,7 @@ pub struct Mark {
     pub start: usize,
     pub insert: usize,
     pub next: usize,
-    pub kind: Kind,
+    pub kind: LineKind,
 }
 
 /// The addresses of a block.
@@ -176,7 +176,7 @@ pub struct Scanned<'a> {
     any: bool,
     pub marks: Vec<Mark>,
     pub addresses: Addresses,
-    pub counts: Counts,
+    pub counts: RowCounts,
     /// The beginning of the line at which the scan ended, and why.
     pub problem: Option<(usize, String)>,
 }
@@ -186,7 +186,7 @@ pub struct Scanned<'a> {
 pub enum Position {
     /// The first block of the first input.
     First,
-    /// The first block of another input, whose header is left out.
+    /// The first block of another input, without its header.
     FirstOfNext,
     /// Any other block.
     Later,
@@ -200,7 +200,7 @@ pub fn scan<'a>(plan: &Plan, layout: &Format, bytes: &'a [u8], position: Positio
         any: plan.any,
         marks: Vec::new(),
         addresses: Addresses::default(),
-        counts: Counts::default(),
+        counts: RowCounts::default(),
         problem: None,
     };
     match layout {
@@ -253,8 +253,8 @@ impl<'a> Scanned<'a> {
         !self.strict
     }
 
-    fn mark(&mut self, start: usize, insert: usize, next: usize, kind: Kind) {
-        self.counts.rows += u64::from(matches!(kind, Kind::Row(_) | Kind::EmptyObject));
+    fn mark(&mut self, start: usize, insert: usize, next: usize, kind: LineKind) {
+        self.counts.rows += u64::from(matches!(kind, LineKind::Row(_) | LineKind::EmptyObject));
         self.marks.push(Mark { start, insert, next, kind });
     }
 
@@ -272,7 +272,7 @@ impl<'a> Scanned<'a> {
                 return;
             }
             if content.is_empty() {
-                self.mark(start, row.end, row.next, Kind::Other);
+                self.mark(start, row.end, row.next, LineKind::Other);
                 continue;
             }
             if let Some(comments) = csv.comments.as_ref().filter(|_| content[0] == b'#') {
@@ -284,7 +284,7 @@ impl<'a> Scanned<'a> {
             let is_first = position != Position::Later && start == 0 && csv.comments.is_none();
             if csv.header.as_ref().is_some_and(|header| is_first || **header == *content) {
                 if position != Position::FirstOfNext || start > 0 {
-                    self.mark(start, row.end, row.next, Kind::Header);
+                    self.mark(start, row.end, row.next, LineKind::Header);
                 }
                 continue;
             }
@@ -296,7 +296,7 @@ impl<'a> Scanned<'a> {
                 }
             }
             let short = csv.width.saturating_sub(row.cells) as u32;
-            self.mark(start, row.end, row.next, Kind::Row(short));
+            self.mark(start, row.end, row.next, LineKind::Row(short));
         }
     }
 
@@ -304,13 +304,13 @@ impl<'a> Scanned<'a> {
     fn comment(&mut self, comments: &Comments, line: Range<usize>, next: usize) -> bool {
         let content = &self.bytes[line.clone()];
         let kind = match content {
-            _ if *content.trim_ascii_end() == *comments.fields => Kind::Header,
+            _ if *content.trim_ascii_end() == *comments.fields => LineKind::Header,
             _ if content.starts_with(comments.directive) => {
                 self.problem = Some((line.start, CHANGED.to_owned()));
                 return false;
             }
-            _ if content.starts_with(b"#types\t") => Kind::Types,
-            _ => Kind::Comment,
+            _ if content.starts_with(b"#types\t") => LineKind::Types,
+            _ => LineKind::Comment,
         };
         self.mark(line.start, line.end, next, kind);
         true
@@ -321,7 +321,7 @@ impl<'a> Scanned<'a> {
         for (start, end, next) in lines(self.bytes) {
             let line = &self.bytes[start..end];
             if line.trim_ascii().is_empty() {
-                self.mark(start, end, next, Kind::Other);
+                self.mark(start, end, next, LineKind::Other);
                 continue;
             }
             let object = match ndjson::scan(line, paths, &mut fields) {
@@ -329,7 +329,7 @@ impl<'a> Scanned<'a> {
                 Err(damage) => {
                     self.counts.bad += 1;
                     self.counts.rows += 1;
-                    self.mark(start, end, next, Kind::Other);
+                    self.mark(start, end, next, LineKind::Other);
                     if !self.refuse(start, || damage.to_string()) {
                         self.marks.pop();
                         return;
@@ -362,7 +362,7 @@ impl<'a> Scanned<'a> {
                     return;
                 }
             }
-            let kind = if object.is_empty { Kind::EmptyObject } else { Kind::Row(0) };
+            let kind = if object.is_empty { LineKind::EmptyObject } else { LineKind::Row(0) };
             self.mark(start, start + object.end, next, kind);
         }
     }
@@ -382,7 +382,7 @@ impl<'a> Scanned<'a> {
         for (start, end, next) in lines(self.bytes) {
             let line = &self.bytes[start..end];
             if line.is_empty() {
-                self.mark(start, end, next, Kind::Other);
+                self.mark(start, end, next, LineKind::Other);
                 continue;
             }
             if regexes.is_empty() {
@@ -419,7 +419,7 @@ impl<'a> Scanned<'a> {
                     return;
                 }
             }
-            self.mark(start, end, next, Kind::Row(0));
+            self.mark(start, end, next, LineKind::Row(0));
         }
     }
 }

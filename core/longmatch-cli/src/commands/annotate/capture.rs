@@ -17,7 +17,7 @@ pub const COLUMN: &str = "destination";
 const PORTION: usize = 256 << 10;
 const PORTIONS: usize = 4;
 
-/// The rows, which a thread of its own reads ahead.
+/// The rows, which a separate thread reads ahead.
 pub struct Rows {
     portions: Receiver<io::Result<Vec<u8>>>,
     portion: io::Cursor<Vec<u8>>,

@@ -1,5 +1,5 @@
 //! The layout of delimited text: CSV, TSV, words with white space between them, and the logs of Zeek and of
-//! W3C programs such as IIS, whose header is a line that begins with `#fields` or `#Fields:`.
+//! W3C programs such as IIS, where the header is a line that begins with `#fields` or `#Fields:`.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::name_list::quoted;
 
 /// Characters that may separate the cells of a row, the likeliest first.
 pub const DELIMITERS: [u8; 5] = *b",\t;| ";
-/// Those that are no white space between words.
+/// Those of them that are not white space.
 const CHARACTERS: [u8; 4] = *b",\t;|";
 /// Beginnings of the line with the names of a log's columns: of Zeek, and of W3C programs.
 const DIRECTIVES: [&[u8]; 2] = [b"#fields\t", b"#Fields:"];
@@ -25,7 +25,7 @@ const DIRECTIVES: [&[u8]; 2] = [b"#fields\t", b"#Fields:"];
 /// The layout of delimited text.
 #[derive(PartialEq, Eq)]
 pub struct Csv {
-    /// The delimiter of the cells; a space stands for white space.
+    /// The delimiter of the cells; a space means white space.
     pub delimiter: u8,
     /// Numbers of the columns with addresses, from 0, ascending.
     pub columns: Vec<usize>,

@@ -5,7 +5,7 @@ use longmatch_feed::printable;
 use longmatch_feed::scan::address::parse_cell;
 use longmatch_feed::scan::ndjson;
 
-use super::block::Counts;
+use super::block::RowCounts;
 use super::csv::{DELIMITERS, cells, log, separator};
 use super::plan::{ANY_PLACE, Format};
 use crate::args::AnnotateArgs;
@@ -119,12 +119,12 @@ pub fn counts(
     args: &AnnotateArgs,
     name: &str,
     sources: &[String],
-    counts: Counts,
+    counts: RowCounts,
 ) -> Result<(), CliError> {
     let filters = args.filters();
     let is_text = sources == [ANY_PLACE];
     let shown = printable(name);
-    let Counts { rows, missing, bad, addresses, ragged, .. } = counts;
+    let RowCounts { rows, missing, bad, addresses, ragged, .. } = counts;
     let all = plural(rows, "row");
     if rows > 0 && addresses == 0 && bad > 0 && !is_text {
         let sources = sources.join(", ");

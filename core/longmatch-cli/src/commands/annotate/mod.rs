@@ -30,7 +30,7 @@ use std::time::Instant;
 use longmatch_feed::scan::csv::RowEnds;
 use longmatch_feed::{compress, printable};
 
-use self::block::{Counts, Position};
+use self::block::{Position, RowCounts};
 use self::csv::Csv;
 use self::input::Input;
 use self::output::{Output, rate};
@@ -38,7 +38,7 @@ use self::plan::{Format, Plan};
 use self::recognise::{Binary, Columnar};
 use self::signals::Signals;
 use self::source::{Block, Source};
-use self::tables::Tables;
+use self::tables::AnnotationTables;
 use self::write::{Annotated, annotate};
 use crate::args::AnnotateArgs;
 use crate::error::{CliError, Outcome, Status};
@@ -61,7 +61,7 @@ pub fn run(args: &AnnotateArgs) -> Outcome {
         signals: signals.clone(),
         started: None,
         is_open: false,
-        counts: Counts::default(),
+        counts: RowCounts::default(),
     };
     let last = args.inputs().len() - 1;
     for (number, path) in args.inputs().iter().enumerate() {
@@ -127,7 +127,7 @@ struct Run {
     started: Option<Started>,
     /// Whether the last line of the output has no line end.
     is_open: bool,
-    counts: Counts,
+    counts: RowCounts,
 }
 
 /// The plan, the output, and the name of the input from which the plan was made.
@@ -219,7 +219,7 @@ impl Run {
                 ),
             ));
         }
-        let tables = Tables::load(args, format.style(), format.empty_cell())?;
+        let tables = AnnotationTables::load(args, format.style(), format.empty_cell())?;
         let plan = Arc::new(Plan::new(args, format, tables)?);
         let is_pipe = |path: &PathBuf| path.metadata().is_ok_and(|data| !data.is_file());
         // The opening of a pipe waits for its reader. The temporary file of another output is removed.
@@ -273,7 +273,7 @@ impl Run {
         let on_terminal = io::stdout().is_terminal() && args.output.is_none();
         let mut progress = (!on_terminal).then(|| Progress::new("annotating", file.size, "bytes"));
         let started = Instant::now();
-        let mut counts = Counts::default();
+        let mut counts = RowCounts::default();
         let sink = |step| {
             let mut stopped = None;
             if let Step::Result(annotated) = step {

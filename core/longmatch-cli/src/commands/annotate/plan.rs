@@ -7,7 +7,7 @@ use longmatch_feed::scan::ndjson::{self, MAX_PATHS};
 use longmatch_feed::{Codec, printable};
 
 use super::csv::Csv;
-use super::tables::{Added, Tables};
+use super::tables::{Added, AnnotationTables};
 use crate::args::AnnotateArgs;
 use crate::cells::{Style, write_cell};
 use crate::error::CliError;
@@ -43,7 +43,7 @@ pub enum Format {
     /// JSON objects with addresses at these paths; after these the added keys, which no object
     /// may have.
     Json(Vec<ndjson::Path>),
-    /// Text, with the first address on the line, or those that expressions find.
+    /// Text, with the first address on the line, or the addresses that expressions find.
     Text(Vec<regex::bytes::Regex>),
 }
 
@@ -54,7 +54,7 @@ pub struct Plan {
     /// Names of the address sources of a line in messages, in order.
     pub sources: Vec<String>,
     /// The tables, which a reload replaces.
-    tables: RwLock<Arc<Tables>>,
+    tables: RwLock<Arc<AnnotationTables>>,
     /// The text before each added cell: a separator, and in JSON the key.
     pub leads: Vec<Box<[u8]>>,
     /// The names of the added columns.
@@ -80,7 +80,11 @@ impl Plan {
     ///
     /// # Errors
     /// If an added name is taken, or there are too many fields.
-    pub fn new(args: &AnnotateArgs, format: Format, tables: Tables) -> Result<Self, CliError> {
+    pub fn new(
+        args: &AnnotateArgs,
+        format: Format,
+        tables: AnnotationTables,
+    ) -> Result<Self, CliError> {
         let (labels, kind): (&[String], _) = match format {
             Format::Csv(_) => (&args.column, "column"),
             Format::Json(_) => (&args.field, "field"),
@@ -146,12 +150,12 @@ impl Plan {
     }
 
     /// The tables.
-    pub fn tables(&self) -> Arc<Tables> {
+    pub fn tables(&self) -> Arc<AnnotationTables> {
         self.tables.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Replaces the tables by others that add the same columns.
-    pub fn set_tables(&self, tables: Tables) {
+    pub fn set_tables(&self, tables: AnnotationTables) {
         *self.tables.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(tables);
     }
 
@@ -224,7 +228,7 @@ pub fn names(
     args: &AnnotateArgs,
     labels: &[String],
     unique: bool,
-    tables: &Tables,
+    tables: &AnnotationTables,
 ) -> Result<Vec<String>, CliError> {
     let sources = labels.len().max(1);
     let added = tables.added.iter();

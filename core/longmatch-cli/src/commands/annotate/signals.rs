@@ -1,7 +1,7 @@
 //! Signals during `annotate`.
 //!
 //! Until [`Signals::catch`] nothing is written, and SIGINT or SIGTERM ends the program as the system does.
-//! From then on the first one ends the reading: what was read is written. The second one ends the program.
+//! From then on the first one ends the reading; rows that were read are still written. The second one ends the program.
 //! SIGHUP reads the tables again, also where it comes before the first line. Where there is nothing to read, it does
 //! nothing but print a notice.
 
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use super::plan::Plan;
-use super::tables::Tables;
+use super::tables::AnnotationTables;
 use crate::args::AnnotateArgs;
 use crate::error::CliError;
 use crate::output::warn;
@@ -61,7 +61,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// After SIGHUP, reads the tables again in a thread of its own. Bad tables change nothing.
+    /// After SIGHUP, reads the tables again in a separate thread. Bad tables change nothing.
     pub fn reload(&self, args: &AnnotateArgs, plan: &Arc<Plan>) {
         if !self.hung_up.load(Ordering::Relaxed) || self.reloading.swap(true, Ordering::Relaxed) {
             return;
@@ -73,7 +73,7 @@ impl Signals {
         }
         let (args, plan, reloading) = (args.clone(), plan.clone(), self.reloading.clone());
         let work = move || {
-            match Tables::load(&args, plan.format.style(), plan.format.empty_cell()) {
+            match AnnotationTables::load(&args, plan.format.style(), plan.format.empty_cell()) {
                 Ok(tables) if tables.adds_as(&plan.tables()) => {
                     plan.set_tables(tables);
                     warn("the tables were read again");

@@ -66,7 +66,7 @@ impl Added {
 }
 
 /// The value that is added for one address.
-pub enum Value {
+pub enum AddedValue {
     /// Nothing: no prefix matches.
     Nothing,
     /// The row with this number, of the table of [`Tables::column`].
@@ -113,7 +113,7 @@ impl Texts {
 }
 
 /// The compiled tables.
-pub struct Tables {
+pub struct AnnotationTables {
     tables: Vec<FileTable>,
     /// The columns added for each address, in order.
     pub added: Vec<Added>,
@@ -123,7 +123,7 @@ pub struct Tables {
 /// The matches of one address: an id of each table.
 pub type Matches<'a> = &'a [Option<NextHopId>];
 
-impl Tables {
+impl AnnotationTables {
     /// Loads the tables of the command line and chooses the columns to add; `empty` is the text of a cell
     /// without a value.
     ///
@@ -188,23 +188,23 @@ impl Tables {
 
     /// The value of added column `i` for one address.
     #[inline]
-    pub fn value(&self, i: usize, matches: Matches<'_>) -> Value {
+    pub fn value(&self, i: usize, matches: Matches<'_>) -> AddedValue {
         match &self.added[i].from {
             From::Rows { table, .. } => {
                 let number = matches[*table].and_then(|id| self.tables[*table].row_number(id));
-                number.map_or(Value::Nothing, Value::Row)
+                number.map_or(AddedValue::Nothing, AddedValue::Row)
             }
             From::Prefix => {
                 let prefixes = self.tables.iter().zip(matches);
                 let prefixes = prefixes.filter_map(|(table, id)| table.route((*id)?));
                 let longest = prefixes.map(|(prefix, _)| prefix).max_by_key(|prefix| prefix.len());
-                longest.map_or(Value::Nothing, Value::Prefix)
+                longest.map_or(AddedValue::Nothing, AddedValue::Prefix)
             }
             From::State { table, origins } => {
                 let state = matches[*table].and_then(|id| origins.state(&self.tables[*table], id));
-                state.map_or(Value::Nothing, Value::State)
+                state.map_or(AddedValue::Nothing, AddedValue::State)
             }
-            From::Flag => Value::Flag(matches.iter().any(Option::is_some)),
+            From::Flag => AddedValue::Flag(matches.iter().any(Option::is_some)),
         }
     }
 
@@ -213,14 +213,16 @@ impl Tables {
     pub fn write(&self, i: usize, matches: Matches<'_>, out: &mut Vec<u8>) {
         let added = &self.added[i];
         match (self.value(i, matches), &added.from) {
-            (Value::Row(number), From::Rows { texts, .. }) => {
+            (AddedValue::Row(number), From::Rows { texts, .. }) => {
                 out.extend_from_slice(texts.get(number));
             }
-            (Value::Prefix(prefix), _) => write_prefix(prefix, self.style, out),
-            (Value::State(state), _) => {
+            (AddedValue::Prefix(prefix), _) => write_prefix(prefix, self.style, out),
+            (AddedValue::State(state), _) => {
                 write_cell(Cell::String(&state.to_string()), self.style, out);
             }
-            (Value::Flag(flag), _) => out.extend_from_slice(if flag { b"true" } else { b"false" }),
+            (AddedValue::Flag(flag), _) => {
+                out.extend_from_slice(if flag { b"true" } else { b"false" })
+            }
             _ => out.extend_from_slice(&added.nothing),
         }
     }
@@ -228,7 +230,7 @@ impl Tables {
     /// Writes added column `i` for one address without the delimited text's quotes, as a part of a cell.
     pub fn write_bare(&self, i: usize, matches: Matches<'_>, out: &mut Vec<u8>) {
         match (self.value(i, matches), &self.added[i].from) {
-            (Value::Row(number), From::Rows { table, column, .. }) => {
+            (AddedValue::Row(number), From::Rows { table, column, .. }) => {
                 let row = self.tables[*table].row_at(number);
                 let cell = row.as_ref().map_or(Cell::Null, |row| row.get(*column));
                 write_cell(cell, Style::Printable, out);

@@ -3,10 +3,10 @@
 use longmatch::NextHopId;
 use longmatch_feed::{Codec, compress};
 
-use super::block::{Counts, Kind, Scanned, Slot, scan};
+use super::block::{LineKind, RowCounts, Scanned, Slot, scan};
 use super::plan::{Format, Plan};
 use super::source::Block;
-use super::tables::Tables;
+use super::tables::AnnotationTables;
 
 /// The ids of the addresses of a block, table by table: those of IPv4 and of IPv6.
 type Ids = [[Vec<Option<NextHopId>>; 2]];
@@ -19,7 +19,7 @@ pub struct Annotated {
     /// Whether its last line has no line end.
     pub is_open: bool,
     /// The counts of the block.
-    pub counts: Counts,
+    pub counts: RowCounts,
     /// Number of line ends.
     pub lines: u64,
     /// The number of line ends before a problem, and the problem.
@@ -57,14 +57,14 @@ impl Annotated {
 }
 
 /// Looks up the addresses and writes the lines.
-fn write(plan: &Plan, scanned: &Scanned<'_>, counts: &mut Counts, out: &mut Vec<u8>) {
+fn write(plan: &Plan, scanned: &Scanned<'_>, counts: &mut RowCounts, out: &mut Vec<u8>) {
     let Scanned { bytes, marks, addresses, .. } = scanned;
     let tables = &*plan.tables();
     let ids = tables.lookup(&addresses.ipv4, &addresses.ipv6);
     let mut matches = vec![None; plan.sources.len() * tables.len()];
     let mut slots = addresses.slots.chunks_exact(plan.sources.len());
     for mark in marks {
-        let is_row = matches!(mark.kind, Kind::Row(_) | Kind::EmptyObject);
+        let is_row = matches!(mark.kind, LineKind::Row(_) | LineKind::EmptyObject);
         let slots = if is_row { slots.next().unwrap_or_default() } else { &[] };
         if slots.is_empty() {
             matches.fill(None);
@@ -85,21 +85,21 @@ fn write(plan: &Plan, scanned: &Scanned<'_>, counts: &mut Counts, out: &mut Vec<
         if plan.count {
             continue;
         }
-        if tables.added.is_empty() || matches!(mark.kind, Kind::Other | Kind::Comment) {
+        if tables.added.is_empty() || matches!(mark.kind, LineKind::Other | LineKind::Comment) {
             out.extend_from_slice(&bytes[mark.start..mark.next]);
             continue;
         }
         out.extend_from_slice(&bytes[mark.start..mark.insert]);
         let row = Row { plan, tables, scanned, ids: &ids, slots, matches: &matches };
         match mark.kind {
-            Kind::Header => out.extend_from_slice(&plan.header),
-            Kind::Types => out.extend_from_slice(&plan.types),
-            Kind::Row(missing) => {
+            LineKind::Header => out.extend_from_slice(&plan.header),
+            LineKind::Types => out.extend_from_slice(&plan.types),
+            LineKind::Row(missing) => {
                 (0..missing).for_each(|_| plan.missing_cell(out));
                 row.added(false, out);
             }
-            Kind::EmptyObject => row.added(true, out),
-            Kind::Comment | Kind::Other => {}
+            LineKind::EmptyObject => row.added(true, out),
+            LineKind::Comment | LineKind::Other => {}
         }
         out.extend_from_slice(&bytes[mark.insert..mark.next]);
     }
@@ -119,7 +119,7 @@ fn first_match(list: &[Slot], ids: &Ids, matches: &mut [Option<NextHopId>]) {
 /// A row, and what its addresses match.
 struct Row<'a> {
     plan: &'a Plan,
-    tables: &'a Tables,
+    tables: &'a AnnotationTables,
     scanned: &'a Scanned<'a>,
     ids: &'a Ids,
     slots: &'a [Slot],

@@ -9,7 +9,7 @@ use longmatch::table::{Cell, Column, Row};
 use longmatch_feed::printable;
 
 use super::query::{Query, Rules};
-use super::routes::Routes;
+use super::routes::RouteAnswers;
 use crate::args::{LookupArgs, names};
 use crate::cells::{Style, write_cell, write_prefix};
 use crate::error::CliError;
@@ -22,7 +22,7 @@ const BATCH: usize = 1024;
 /// What queries are answered from.
 pub enum Source {
     /// Prefixes with rows of these columns.
-    Data(Arc<Routes<Row>>, Vec<Column>),
+    Data(Arc<RouteAnswers<Row>>, Vec<Column>),
     /// A table file, mapped.
     File(FileTable),
 }
@@ -40,24 +40,24 @@ impl Source {
 
 /// The value of a prefix.
 #[derive(Clone, Copy)]
-enum Value<'t> {
+enum ColumnValue<'t> {
     Row(&'t [Cell]),
     FileRow(FileRow<'t>),
 }
 
-impl<'t> From<&'t Row> for Value<'t> {
+impl<'t> From<&'t Row> for ColumnValue<'t> {
     fn from(row: &'t Row) -> Self {
         Self::Row(row)
     }
 }
 
-impl<'t> From<FileRow<'t>> for Value<'t> {
+impl<'t> From<FileRow<'t>> for ColumnValue<'t> {
     fn from(row: FileRow<'t>) -> Self {
         Self::FileRow(row)
     }
 }
 
-impl Value<'_> {
+impl ColumnValue<'_> {
     /// The cell of a column.
     fn get(&self, column: usize) -> Cell<&str> {
         match self {
@@ -97,7 +97,7 @@ pub struct Answerer {
     chosen: Option<Vec<usize>>,
     /// The names of the columns printed.
     names: Vec<String>,
-    /// What is before each value: a tab or a comma, in JSON with the name of the field.
+    /// The text before each value: a tab or a comma, in JSON with the name of the field.
     leads: Vec<Vec<u8>>,
 }
 
@@ -273,7 +273,7 @@ impl Answerer {
     }
 
     /// Answers queries with all prefixes that `find` finds.
-    fn each<'t, V: Into<Value<'t>>, C: Iterator<Item = (IpPrefix, V)>>(
+    fn each<'t, V: Into<ColumnValue<'t>>, C: Iterator<Item = (IpPrefix, V)>>(
         &self,
         queries: &[Query<'_>],
         answered: &mut Answered,
@@ -292,7 +292,7 @@ impl Answerer {
 
     /// Answers queries with their longest matches, which `batch` finds of addresses and `cover` of a
     /// prefix.
-    fn longest<'t, V: Copy + Into<Value<'t>>>(
+    fn longest<'t, V: Copy + Into<ColumnValue<'t>>>(
         &self,
         queries: &[Query<'_>],
         answered: &mut Answered,
@@ -310,7 +310,12 @@ impl Answerer {
 
     /// Writes an answer. It repeats the query, so that answers can be joined with queries.
     #[inline]
-    fn line(&self, query: &[u8], found: Option<(IpPrefix, Value<'_>)>, answered: &mut Answered) {
+    fn line(
+        &self,
+        query: &[u8],
+        found: Option<(IpPrefix, ColumnValue<'_>)>,
+        answered: &mut Answered,
+    ) {
         let Answered { text, counts, .. } = answered;
         counts.unmatched += u64::from(found.is_none());
         let style = self.style;

@@ -97,7 +97,7 @@ fn parsed<'a>(
     Ok(parsed)
 }
 
-/// Returns the families of what is parsed: no others need to be loaded.
+/// Returns the families of the parsed queries: no others need to be loaded.
 fn families(parsed: &[ParsedArgument<'_>], args: &LookupArgs) -> Families {
     let mut families = Families::default();
     for parsed in parsed {
@@ -131,7 +131,7 @@ fn source(args: &LookupArgs, families: Families) -> Result<Source, CliError> {
         None => load(args, families)?,
     };
     let columns = data.columns().to_vec();
-    Ok(Source::Data(routes::Routes::new(data.into_table()), columns))
+    Ok(Source::Data(routes::RouteAnswers::new(data.into_table()), columns))
 }
 
 /// Loads the files of the command line. Prints the chosen peers and warnings on standard error.

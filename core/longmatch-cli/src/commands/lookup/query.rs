@@ -8,13 +8,13 @@ use longmatch_feed::{IpFamily, Problem, parse_address};
 use crate::args::{FamilyArgs, LookupArgs};
 use crate::error::HOST_BITS;
 
-/// What is advised for a text that is neither an address nor a prefix.
+/// The advice for a text that is neither an address nor a prefix.
 const ADVICE: &str = " (--skip-invalid skips such text; 'longmatch annotate' reads logs and CSV)";
 
 /// A query: its text, which the answer repeats, and its prefix, which of an address is that of the host.
 pub type Query<'a> = (&'a [u8], IpPrefix);
 
-/// What a text may be to be a query.
+/// The texts that are queries.
 #[derive(Clone, Copy)]
 pub struct Rules {
     /// The families whose addresses are queries.

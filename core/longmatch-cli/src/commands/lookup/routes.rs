@@ -14,14 +14,14 @@ const COMPILE_AFTER: u64 = 8;
 
 /// Routes with their values. The first lookups are done in the routes themselves, which gives the
 /// first answer soonest; a thread compiles the routes once many addresses were looked up.
-pub struct Routes<T> {
+pub struct RouteAnswers<T> {
     table: Table<T>,
     looked_up: AtomicU64,
     compiling: AtomicBool,
     compiled: OnceLock<FrozenTable<T>>,
 }
 
-impl<T: Clone + Eq + Hash + Send + Sync + 'static> Routes<T> {
+impl<T: Clone + Eq + Hash + Send + Sync + 'static> RouteAnswers<T> {
     /// Prepares to look up.
     pub fn new(table: Table<T>) -> Arc<Self> {
         let (looked_up, compiling) = (AtomicU64::new(0), AtomicBool::new(false));
@@ -79,8 +79,8 @@ mod tests {
         }
         let addrs = ["192.0.2.1", "192.0.2.200", "198.51.100.1", "::ffff:192.0.2.1", "2001:db8::1"]
             .map(|addr| addr.parse::<IpAddr>().unwrap());
-        let routes = Routes::new(table);
-        let values = |routes: &Arc<Routes<i32>>| {
+        let routes = RouteAnswers::new(table);
+        let values = |routes: &Arc<RouteAnswers<i32>>| {
             let mut found = [None; 5];
             routes.get_lpm_batch(&addrs, &mut found);
             found.map(|found| found.map(|(prefix, value)| (prefix.to_string(), *value)))

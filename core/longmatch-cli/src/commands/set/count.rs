@@ -14,7 +14,7 @@ use crate::output::{Align, Grid, Out, grouped, thousands};
 
 /// The counts of one family.
 #[derive(Serialize)]
-struct Counts {
+struct ListCounts {
     family: &'static str,
     /// Decimal digits: the number of IPv6 addresses is beyond the integers of most JSON readers.
     addresses: String,
@@ -42,9 +42,9 @@ pub fn run(args: &CountArgs) -> Outcome {
     Ok(Status::Ok)
 }
 
-fn counts<F: CliFamily + Printed>(set: &AddressSet<F>) -> Counts {
+fn counts<F: CliFamily + Printed>(set: &AddressSet<F>) -> ListCounts {
     let addresses = set.count();
-    Counts {
+    ListCounts {
         family: F::NAME,
         addresses: addresses.to_string(),
         share: addresses.to_f64() / 2f64.powi(F::WIDTH.into()),
@@ -64,7 +64,7 @@ fn share(percent: f64) -> String {
     }
 }
 
-fn print(all: &[Counts], entries: u64, out: &mut Out) -> Result<(), CliError> {
+fn print(all: &[ListCounts], entries: u64, out: &mut Out) -> Result<(), CliError> {
     let mut grid = Grid::new([
         ("", Align::Left),
         ("addresses", Align::Right),

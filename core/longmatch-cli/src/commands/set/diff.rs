@@ -52,7 +52,7 @@ type Loaded = (Rows, Report);
 
 /// The two tables.
 #[derive(Default)]
-struct Tables {
+struct DiffTables {
     old: Rows,
     new: Rows,
     /// Whether they have values, which two lists do not have.
@@ -116,7 +116,7 @@ fn is_ipv4(prefix: IpPrefix) -> bool {
 }
 
 /// Loads two tables of routes at the same time.
-fn of_routes(files: [&Path; 2], args: &DiffArgs) -> Result<Tables, CliError> {
+fn of_routes(files: [&Path; 2], args: &DiffArgs) -> Result<DiffTables, CliError> {
     let DiffArgs { read, columns, .. } = args;
     let mut options = columns.options(&read.source, read.families);
     options.duplicates = read.source.rows.duplicates.unwrap_or(Duplicates::All);
@@ -140,7 +140,7 @@ fn of_routes(files: [&Path; 2], args: &DiffArgs) -> Result<Tables, CliError> {
         options.columns = Some(all[1 - at].1.columns.iter().map(in_order).collect());
         all[at] = work(files[at], &options).map_err(|error| refused(&error, read))?;
     }
-    let (mut tables, mut lists) = (Tables::default(), Vec::new());
+    let (mut tables, mut lists) = (DiffTables::default(), Vec::new());
     let places = [&mut tables.old, &mut tables.new];
     for (((loaded, report), path), rows) in all.into_iter().zip(files).zip(places) {
         let name = display_name(path);
@@ -221,8 +221,8 @@ fn refused(error: &FeedError, args: &SetReadArgs) -> CliError {
 }
 
 /// Reads two lists as tables without values.
-fn of_lists([old, new]: [&Path; 2], args: &SetReadArgs) -> Result<Tables, CliError> {
-    let mut tables = Tables::default();
+fn of_lists([old, new]: [&Path; 2], args: &SetReadArgs) -> Result<DiffTables, CliError> {
+    let mut tables = DiffTables::default();
     let places = [&mut tables.old, &mut tables.new];
     for (ListEntries { ipv4, ipv6, .. }, rows) in pair(old, new, args)?.into_iter().zip(places) {
         let ipv4 = ipv4.iter().flat_map(AddressRange::prefixes).map(IpPrefix::V4);
@@ -239,7 +239,7 @@ fn of_lists([old, new]: [&Path; 2], args: &SetReadArgs) -> Result<Tables, CliErr
 fn changes<'t>(
     prefix: IpPrefix,
     item: UnionItem<'t, Box<str>, Box<str>>,
-    tables: &'t Tables,
+    tables: &'t DiffTables,
     is_joined: bool,
 ) -> impl Iterator<Item = Change<'t>> {
     let earlier = [&tables.old, &tables.new].map(|rows| rows.earlier.get(&prefix.unmapped()));
@@ -317,7 +317,7 @@ fn print(
 
 /// A difference as JSON.
 #[derive(Serialize)]
-struct Line<'t> {
+struct DiffLine<'t> {
     change: &'static str,
     #[serde(serialize_with = "displayed")]
     prefix: IpPrefix,
@@ -332,7 +332,7 @@ fn displayed<S: Serializer>(prefix: &IpPrefix, serializer: S) -> Result<S::Ok, S
 }
 
 /// The line of a difference; lists without values have prefixes only.
-fn line(prefix: IpPrefix, change: Change<'_>, with_values: bool) -> Line<'_> {
+fn line(prefix: IpPrefix, change: Change<'_>, with_values: bool) -> DiffLine<'_> {
     let (change, old, new) = match change {
         Change::Added(new) => ("added", None, Some(new)),
         Change::Removed(old) => ("removed", Some(old), None),
@@ -340,7 +340,7 @@ fn line(prefix: IpPrefix, change: Change<'_>, with_values: bool) -> Line<'_> {
         Change::Same => ("same", None, None),
     };
     let kept = |value: Option<_>| value.filter(|_| with_values);
-    Line { change, prefix, old: kept(old), new: kept(new) }
+    DiffLine { change, prefix, old: kept(old), new: kept(new) }
 }
 
 /// Numbers of differences of one family.

@@ -92,7 +92,7 @@ pub fn prefixes<F: Family>(entries: Vec<AddressRange<F>>) -> Vec<Prefix<F>> {
     all
 }
 
-/// Calls a function for each pair of which one covers the other, in the order of the longer prefix.
+/// Calls a function for each pair in which one covers the other, in the order of the longer prefix.
 ///
 /// Sorted prefixes are in pre-order of the tree that they form. So the prefixes that cover the current one
 /// are on two stacks, at most as deep as prefixes are long: the time is linear in prefixes and pairs.
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(found, expected, "{left:?} {right:?}");
     }
 
-    /// Addresses of which only the last four bits differ.
+    /// Addresses that differ in the last four bits only.
     trait NetworkEnd {
         fn from_network_end(n: u64) -> Self;
     }

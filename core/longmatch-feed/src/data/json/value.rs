@@ -11,7 +11,7 @@ use super::super::key::CellKind;
 use super::names::{Array, has_keys, is_hop, is_named, is_wrong_key};
 use super::pass::{JsonPass, Pending};
 use super::{NFT_CONCAT, ORIGIN, PREFIX, VALUE};
-use crate::error::{FeedError, Place, Problem};
+use crate::error::{FeedError, Location, Problem};
 
 /// A value.
 pub(super) enum JsonValue {
@@ -411,8 +411,8 @@ pub(super) fn documents(pass: &mut JsonPass<'_>, bytes: &[u8]) -> Result<(), Fee
         if let Err(error) = read {
             // An array that is the document has no line at its end.
             let place = match error.line() as u64 {
-                0 => Place::Whole,
-                line => Place::Line(line),
+                0 => Location::Whole,
+                line => Location::Line(line),
             };
             let failure = pass.failure.take();
             let error = failure.unwrap_or_else(|| Problem::Json { text: error.to_string() });

@@ -1,6 +1,6 @@
 //! Chooses the engine: Folio, unless a memory limit refuses it; then the smallest that fits.
 //!
-//! See the README beside this file. [`EngineKind::Auto`] is no engine: compiling it yields the
+//! See the README beside this file. [`EngineKind::Auto`] is not an engine: compiling it yields the
 //! chosen engine, with its own type, name and variant. Its options:
 //!
 //! | option | meaning |
@@ -45,7 +45,7 @@ fn order() -> impl Iterator<Item = EngineKind> {
 
 /// The most routes of a table that are few.
 const FEW: usize = 64;
-/// The memory of a table of few routes, of which a program may have thousands, on top of the least.
+/// The memory of a table of few routes on top of the least: a program may have thousands of them.
 const SPARE: &str = "spare=1K";
 
 /// The life of a table.
@@ -260,7 +260,7 @@ fn choose<F: NamedEngines, T>(
         _ => spec,
     });
     for spec in candidates.by_ref() {
-        match first_fit(spec, build) {
+        match try_wider(spec, build) {
             Ok((spec, bytes, it)) => return Ok((Choice::of(spec, bytes, refusals), it)),
             Err(refusal) => refusals.push(refusal),
         }
@@ -272,7 +272,7 @@ fn choose<F: NamedEngines, T>(
     let mut measure = |spec: &EngineSpec| Ok((boxed(spec, rib)?.0, ()));
     let mut smallest: Option<(EngineSpec, u64)> = None;
     for spec in candidates {
-        match first_fit(spec, &mut measure) {
+        match try_wider(spec, &mut measure) {
             Ok((spec, bytes, ())) => {
                 if smallest.as_ref().is_none_or(|(_, least)| bytes < *least) {
                     smallest = Some((spec, bytes));
@@ -294,8 +294,8 @@ impl Choice {
 }
 
 /// Compiles an engine, or the narrowest of its wider variants that holds the table. The error is the
-/// engine's own. A wider variant is no smaller, so that none is tried against a memory limit.
-fn first_fit<T>(
+/// engine's own. A wider variant is not smaller, so none is tried against a memory limit.
+fn try_wider<T>(
     spec: EngineSpec,
     build: Build<'_, T>,
 ) -> Result<(EngineSpec, u64, T), CompileError> {

@@ -232,7 +232,7 @@ fn the_next_engine_is_tried() {
     let hop = NextHopId::new(70_000).unwrap();
     rib.insert("0.0.0.0/1".parse().unwrap(), hop).unwrap();
     let spider = EngineSpec::from(EngineKind::Spider);
-    let (wide, ..) = first_fit(spider, &mut |spec| boxed(spec, &rib)).unwrap();
+    let (wide, ..) = try_wider(spider, &mut |spec| boxed(spec, &rib)).unwrap();
     assert_eq!(wide.to_string(), "spider:entry=64");
 }
 

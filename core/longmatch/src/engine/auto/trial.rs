@@ -6,7 +6,7 @@ use core::hint::black_box;
 use std::time::Instant;
 
 use super::{
-    Choice, Chosen, Locality, Trial, Tried, Usage, boxed, candidates, first_fit, none_fits,
+    Choice, Chosen, Locality, Trial, Tried, Usage, boxed, candidates, none_fits, try_wider,
 };
 use crate::engine::kit::{Checked, CompileError};
 use crate::engine::registry::{EngineSpec, NamedEngines};
@@ -16,11 +16,11 @@ use crate::simd::Simd;
 
 /// Number of engines: all of them would take several times the memory and time of compiling.
 const ENGINES: usize = 3;
-/// Number of addresses, whose cache lines fill 16 MiB of a large array.
+/// Number of addresses; their cache lines fill 16 MiB of a large array.
 const SAMPLE: usize = 1 << 18;
 /// Addresses between two looks at the clock.
 const BLOCK: usize = 1024;
-/// Limit on the blocks of each engine, whose times are kept.
+/// Limit on the blocks of each engine; their times are kept.
 const MAX_BLOCKS: usize = 1 << 17;
 
 /// Compiles the first engines that fit and measures them; returns the fastest.
@@ -31,7 +31,7 @@ pub(super) fn run<F: NamedEngines>(
 ) -> Result<Chosen<F>, CompileError> {
     let (mut fits, mut refusals) = (Vec::new(), Vec::new());
     for spec in candidates::<F>(memory) {
-        match first_fit(spec, &mut |spec| boxed(spec, rib)) {
+        match try_wider(spec, &mut |spec| boxed(spec, rib)) {
             Ok(fit) => fits.push(fit),
             Err(refusal) if fits.is_empty() => refusals.push(refusal),
             Err(_) => {}
@@ -96,12 +96,12 @@ fn sample<F: Family>(rib: &Rib<F>, traffic: Locality) -> Vec<F::Bits> {
 }
 
 /// An engine of a trial, with its bytes.
-type Fit<F> = (EngineSpec, u64, Box<dyn Checked<F>>);
+type Candidate<F> = (EngineSpec, u64, Box<dyn Checked<F>>);
 
 /// Measures engines in turns, block by block; returns each one's median nanoseconds of a lookup.
 ///
 /// Ends with the first block after the trial's time. The engine that begins changes from round to round.
-fn measure<F: Family>(engines: &[Fit<F>], addrs: &[F::Bits], trial: &Trial) -> Vec<f64> {
+fn measure<F: Family>(engines: &[Candidate<F>], addrs: &[F::Bits], trial: &Trial) -> Vec<f64> {
     if addrs.is_empty() {
         return Vec::new();
     }

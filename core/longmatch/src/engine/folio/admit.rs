@@ -2,8 +2,8 @@
 
 use crate::engine::kit::CompileError;
 
-/// Refuses a structure of so many bytes, or admits it.
-pub(super) type Admit<'a> = &'a dyn Fn(u64) -> Result<(), CompileError>;
+/// Refuses a structure of this size in bytes, or admits it.
+pub(super) type SizeLimit<'a> = &'a dyn Fn(u64) -> Result<(), CompileError>;
 
 /// Bytes that a table may take on top of twice its plan.
 const MARGIN: u64 = 1 << 20;
@@ -14,7 +14,7 @@ const MARGIN: u64 = 1 << 20;
 /// # Errors
 /// The refusal of the bound.
 pub(super) fn admit_plan(
-    admit: Admit<'_>,
+    admit: SizeLimit<'_>,
     planned: u64,
     bound: impl FnOnce() -> u64,
 ) -> Result<(), CompileError> {

@@ -91,7 +91,7 @@ impl<T: Plain> Array<T> for Owner<T> {
     }
 }
 
-/// Arrays of at least so many bytes are in huge pages.
+/// Arrays of at least this size in bytes are in huge pages.
 const HUGE: usize = 4 << 20;
 
 /// An array that never changes, in huge pages if it fills some.

@@ -83,7 +83,7 @@ pub struct Request<'a, F: Family> {
     pub memory: Option<u64>,
     /// The routes.
     pub rib: &'a Rib<F>,
-    /// Whether the structure is for any CPU, as in a file: it depends on nothing but the other fields.
+    /// Whether the structure is for any CPU, as in a file: it depends only on the other fields.
     pub any_cpu: bool,
 }
 

@@ -83,7 +83,7 @@ impl<'a> LentArrays<'a> {
             return Err(damaged("is missing"));
         };
         if !bytes.is_multiple_of(size_of::<T>()) {
-            return Err(damaged("is no whole number of items"));
+            return Err(damaged("is not a whole number of items"));
         }
         let end = offset.checked_add(bytes).and_then(|end| end.checked_add(SLACK));
         if end.is_none_or(|end| end > self.lender.bytes().len()) {

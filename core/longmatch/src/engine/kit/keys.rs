@@ -47,7 +47,7 @@ impl KeyLayout {
 /// | `&[[u64; 2]]` | high half first; a NumPy `uint64` array of *n* rows and 2 columns | [`KeyLayout::U64Pairs`] |
 /// | `&[[u8; 4]]`, `&[[u8; 16]]` | fields of packets, `in_addr` and `in6_addr`, NumPy `>u4` and `V16`, Arrow `FixedSizeBinary` | [`KeyLayout::Network`] |
 ///
-/// Arrays of a known length can stand for slices. Flat bytes, as in a column of Arrow, are taken by
+/// Arrays of a known length are accepted like slices. Flat bytes, as in a column of Arrow, are taken by
 /// [`Keys::network`].
 ///
 /// Each engine decides how it reads a layout ([`Lookup::lookup_keys`]): some read it in place; for

@@ -40,7 +40,7 @@ pub(super) fn check<F: Family, N: Node, L: Leaf>(
             walk.runs.nodes.push(Run { start: *entry, count: 1 });
             walk.node(*entry, first, s)?;
         } else if s == 0 {
-            return corrupt("the root is no node".into());
+            return corrupt("the root is not a node".into());
         } else {
             walk.expected.expect(first, entry & !DIRECT_LEAF)?;
         }

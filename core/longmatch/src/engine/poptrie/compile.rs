@@ -9,7 +9,7 @@ use super::layout::{
 };
 use super::{Config, EXPECTED, MODES, NAME};
 use crate::engine::kit::{CompileError, OptionError, Shape};
-use crate::mem::{Frozen, Growing};
+use crate::mem::{FallibleVec, Frozen};
 use crate::net::{Family, NextHopId};
 use crate::rib::{Block, Rib};
 
@@ -28,7 +28,7 @@ pub(super) fn compile<F: Family, N: Node, L: Leaf>(
     if id > limit {
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit });
     }
-    let arrays = Arrays { nodes: Growing::new(), leaves: Growing::new() };
+    let arrays = Arrays { nodes: FallibleVec::new(), leaves: FallibleVec::new() };
     let mut compiler = Compiler { place: arrays, built: Vec::new(), aggregate };
     let direct = if s == 0 {
         alloc::vec![compiler.root(rib.root_block())]
@@ -91,8 +91,8 @@ pub(super) trait Place<N, L> {
 
 /// The arrays of a frozen table.
 struct Arrays<N, L> {
-    nodes: Growing<N>,
-    leaves: Growing<L>,
+    nodes: FallibleVec<N>,
+    leaves: FallibleVec<L>,
 }
 
 impl<N: Node, L: Leaf> Place<N, L> for Arrays<N, L> {

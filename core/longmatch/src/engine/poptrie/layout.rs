@@ -81,7 +81,7 @@ fn leaf(stored_leaves: u64, base0: u32, n: u64) -> u32 {
     base0.wrapping_add(up_to.count_ones()).wrapping_sub(1)
 }
 
-/// A node in the array, whose bases may be replaced meanwhile: each access loads them. The vectors
+/// A node in the array. Its bases may be replaced meanwhile: each access loads them. The vectors
 /// of a node that readers can reach never change.
 #[derive(Clone, Copy)]
 pub(super) struct NodeAt<'a, N: Node, M = LiveMemory> {

@@ -5,13 +5,13 @@ use core::marker::PhantomData;
 
 use crate::net::NextHopId;
 
-/// A node, which stands for the bits on the path from the root to it.
+/// A node, which represents the bits on the path from the root to it.
 ///
 /// ```text
 ///  bytes  0        4        8        12
 ///        +--------+--------+--------+
 ///        | low    | high   | next   |   children for a next bit of 0 and 1: indices, 0 = none
-///        | child  | child  | hop    |   (the root, index 0, is no child); next hop: 0 = none
+///        | child  | child  | hop    |   (the root, index 0, is not a child); next hop: 0 = none
 ///        +--------+--------+--------+
 /// ```
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,7 +4,7 @@
 use super::layout::{CHUNK, LONGER, MAX_CHUNKS_24, MAX_CHUNKS_32, MAX_NEXT_HOP, PADDING, Sail};
 use super::{Config, EXPECTED, MODES, NAME};
 use crate::engine::kit::{CompileError, Shape};
-use crate::mem::Growing;
+use crate::mem::FallibleVec;
 use crate::net::{Ipv4, NextHopId};
 use crate::rib::{Block, Rib};
 
@@ -15,10 +15,10 @@ pub(super) fn compile(rib: &Rib<Ipv4>, config: &Config) -> Result<Sail, CompileE
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit: MAX_NEXT_HOP });
     }
     let mut compiler = Compiler {
-        bcn16: Growing::new(),
-        bn24: Growing::new(),
-        c24: Growing::new(),
-        n32: Growing::new(),
+        bcn16: FallibleVec::new(),
+        bn24: FallibleVec::new(),
+        c24: FallibleVec::new(),
+        n32: FallibleVec::new(),
     };
     compiler.level16(rib.root_block());
     let Compiler { mut bcn16, mut bn24, c24, mut n32 } = compiler;
@@ -54,10 +54,10 @@ fn within(what: &'static str, count: usize, limit: usize) -> Result<(), CompileE
 }
 
 struct Compiler {
-    bcn16: Growing<u16>,
-    bn24: Growing<u16>,
-    c24: Growing<u32>,
-    n32: Growing<u16>,
+    bcn16: FallibleVec<u16>,
+    bn24: FallibleVec<u16>,
+    c24: FallibleVec<u32>,
+    n32: FallibleVec<u16>,
 }
 
 impl Compiler {

@@ -22,7 +22,7 @@ pub(super) fn check<F: Family, E: Entry>(
     let fib = &*spider.fib;
     let rows = fib.len() / ROW;
     if !fib.len().is_multiple_of(ROW) || rows < FIRST_ROW || rows - 1 > E::MAX_ROW {
-        return corrupt(format!("{} entries are no table", fib.len()));
+        return corrupt(format!("{} entries are not a table", fib.len()));
     }
     if fib[..ROW].iter().any(|entry| *entry != E::EOL) {
         return corrupt("EoL is not all zero".into());

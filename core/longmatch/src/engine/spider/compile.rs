@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 use super::layout::{DIRECT, DIRECT_OCTETS, Entry, FIRST_ROW, ROW, Spider};
 use super::{Config, EXPECTED, Kernel, NAME};
 use crate::engine::kit::{CompileError, OptionError, Shape};
-use crate::mem::Growing;
+use crate::mem::FallibleVec;
 use crate::net::{Family, NextHopId};
 use crate::rib::{Block, Rib, Slots};
 
@@ -28,7 +28,7 @@ pub(super) fn compile<F: Family, E: Entry>(
     if id > E::MAX_NEXT_HOP {
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit: E::MAX_NEXT_HOP });
     }
-    let mut rows = Rows { fib: Growing::new(), max: E::MAX_ROW, full: false };
+    let mut rows = Rows { fib: FallibleVec::new(), max: E::MAX_ROW, full: false };
     rows.fib.fill(E::EOL, FIRST_ROW * ROW);
     rib.root_block().for_each_slots(8 * DIRECT_OCTETS, |slots| {
         let (entry, _) = rows.entry(&slots, 0);
@@ -50,7 +50,7 @@ pub(super) fn estimate(shape: &Shape, entry: usize) -> u64 {
 }
 
 struct Rows<E> {
-    fib: Growing<E>,
+    fib: FallibleVec<E>,
     /// The greatest row number.
     max: usize,
     /// Whether a row was dropped for lack of a number.

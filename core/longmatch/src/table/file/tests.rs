@@ -137,7 +137,7 @@ fn sealed_damage_has_a_message() {
     };
     trusted(b"4roo", 64, "the array 'roo' has another length");
     trusted(b"4par", 8, "the array 'par' has too few words");
-    trusted(b"6par", 22, "the array 'par' is no whole number of items");
+    trusted(b"6par", 22, "the array 'par' is not a whole number of items");
     trusted(b"prow", 4, "section 'prow': it has 1 items for ");
     word(b"6lin", 0, u64::from_le_bytes(*b"6xxx\0\0\0\0"), "the array 'lin' is missing");
     word(b"plen", 0, u64::from_le_bytes(*b"4par\0\0\0\0"), "it exists twice");

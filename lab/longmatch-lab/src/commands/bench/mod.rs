@@ -14,10 +14,10 @@ use longmatch_bench::{
 };
 use longmatch_cli::error::{CliError, Outcome, Status};
 use longmatch_cli::families::{CliFamily, Families};
-use longmatch_cli::input::Routes;
+use longmatch_cli::input::LoadedRoutes;
 use longmatch_cli::output::{Align, Grid, Out, bar, bytes, plural, thousands, warn};
 use longmatch_cli::progress::Progress;
-use longmatch_report::{Line, Outcome as Ended, Value};
+use longmatch_report::{ExperimentEnd, Line, Value};
 
 use crate::args::{self, BenchArgs};
 use crate::routes;
@@ -53,7 +53,8 @@ pub fn run(args: &BenchArgs) -> Outcome {
     let measured = bench.family::<Ipv4>(&routes, &ipv4)? + bench.family::<Ipv6>(&routes, &ipv6)?;
     if args.json {
         let (seconds, date) = (started.elapsed().as_secs_f64(), machine::now());
-        let ended = Ended { experiment: NAME.into(), seconds, date, ..Ended::default() };
+        let ended =
+            ExperimentEnd { experiment: NAME.into(), seconds, date, ..ExperimentEnd::default() };
         bench.out.json(&Line::Experiment(ended))?;
     }
     bench.out.flush()?;
@@ -97,7 +98,7 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     /// Prints the machine and the table, which rates need as context.
-    fn head(&mut self, routes: &Routes) -> Result<(), CliError> {
+    fn head(&mut self, routes: &LoadedRoutes) -> Result<(), CliError> {
         let machine = Machine::here();
         if machine.debug {
             warn(
@@ -132,7 +133,7 @@ impl Bench<'_> {
     /// Measures the engines of a family; returns the number of measurements.
     fn family<F: CliFamily + BenchFamily>(
         &mut self,
-        routes: &Routes,
+        routes: &LoadedRoutes,
         specs: &[EngineSpec],
     ) -> Result<usize, CliError> {
         if F::pick(routes.table.ipv4(), routes.table.ipv6()).is_empty() {

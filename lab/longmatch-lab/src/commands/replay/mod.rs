@@ -13,7 +13,7 @@ use longmatch_bench::{
 };
 use longmatch_cli::error::{CliError, Outcome, Status};
 use longmatch_cli::families::{CliFamily, Families};
-use longmatch_cli::input::Routes;
+use longmatch_cli::input::LoadedRoutes;
 use longmatch_cli::output::{Out, plural, warn};
 use longmatch_cli::paths::one_stdin;
 use longmatch_cli::progress::Progress;
@@ -68,7 +68,7 @@ pub fn run(args: &ReplayArgs) -> Outcome {
 }
 
 /// Returns the family of the routes to insert.
-fn from_empty_is_ipv6(routes: &Routes, families: Families) -> Result<bool, CliError> {
+fn from_empty_is_ipv6(routes: &LoadedRoutes, families: Families) -> Result<bool, CliError> {
     routes.require_routes(families)?;
     let no_ipv4 = routes.table.ipv4().is_empty();
     if !no_ipv4 && !routes.table.ipv6().is_empty() {
@@ -80,7 +80,7 @@ fn from_empty_is_ipv6(routes: &Routes, families: Families) -> Result<bool, CliEr
 struct Command<'a> {
     args: &'a ReplayArgs,
     engines: EngineArgs,
-    routes: &'a Routes,
+    routes: &'a LoadedRoutes,
     updates: &'a Updates,
     out: Out,
 }

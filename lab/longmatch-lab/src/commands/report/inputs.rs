@@ -6,7 +6,7 @@ use std::sync::Arc;
 use longmatch_bench::Destinations;
 use longmatch_cli::error::CliError;
 use longmatch_cli::families::Families;
-use longmatch_cli::input::{EMBEDDED, Routes};
+use longmatch_cli::input::{EMBEDDED, LoadedRoutes};
 use longmatch_cli::paths::{is_stdin, one_stdin};
 use longmatch_report::{Inputs, Peers, Subject, UpdateStream};
 
@@ -67,7 +67,7 @@ fn one(args: &RoutesArgs, path: &Path) -> RoutesArgs {
 }
 
 /// Loads each file as a table with a unique name.
-fn tables(args: &RoutesArgs) -> Result<Vec<(String, Routes)>, CliError> {
+fn tables(args: &RoutesArgs) -> Result<Vec<(String, LoadedRoutes)>, CliError> {
     let files: Vec<_> = match &args.source.files[..] {
         [] => {
             let table = args.source.table.as_ref().map(|path| name(path));
@@ -78,9 +78,9 @@ fn tables(args: &RoutesArgs) -> Result<Vec<(String, Routes)>, CliError> {
             files.iter().map(own).collect()
         }
     };
-    let mut all: Vec<(String, Routes)> = Vec::new();
+    let mut all: Vec<(String, LoadedRoutes)> = Vec::new();
     for (name, args) in files {
-        let routes = Routes::load_as(&args.source, Families::BOTH, None)?;
+        let routes = LoadedRoutes::load_as(&args.source, Families::BOTH, None)?;
         let routes = split(routes, args.split)?;
         if routes.table.is_empty() {
             return Err(CliError::input(&routes.name, "no routes"));
@@ -111,7 +111,7 @@ fn name(path: &Path) -> String {
 }
 
 /// Loads the updates. Each family uses the next-hop ids of the first table with routes of that family.
-fn updates(args: &ReportArgs, tables: &[(String, Routes)]) -> Result<UpdateStream, CliError> {
+fn updates(args: &ReportArgs, tables: &[(String, LoadedRoutes)]) -> Result<UpdateStream, CliError> {
     let ipv4 = tables.iter().position(|(_, routes)| !routes.table.ipv4().is_empty());
     let ipv6 = tables.iter().position(|(_, routes)| !routes.table.ipv6().is_empty());
     let read = |table: usize, families| {

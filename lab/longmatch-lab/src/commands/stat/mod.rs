@@ -9,7 +9,7 @@ use std::io::Write;
 use longmatch::{EngineSpec, Ipv4, Ipv6};
 use longmatch_cli::error::{CliError, Outcome, Status};
 use longmatch_cli::families::{CliFamily, Families};
-use longmatch_cli::input::Routes;
+use longmatch_cli::input::LoadedRoutes;
 use longmatch_cli::output::{Out, warn};
 use serde::Serialize;
 
@@ -56,7 +56,7 @@ struct Family<'a> {
 }
 
 struct Stat<'r> {
-    routes: &'r Routes,
+    routes: &'r LoadedRoutes,
     engines: &'r EngineArgs,
     json: bool,
     out: Out,

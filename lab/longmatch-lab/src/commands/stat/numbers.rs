@@ -68,7 +68,7 @@ pub struct Space {
 impl<'a> Numbers<'a> {
     /// Computes the statistics. O(routes), apart from sorting the next hops.
     pub fn new<F: Family>(rib: &Rib<F>, name: impl Fn(NextHopId) -> &'a str) -> Self {
-        let counts = Counts::new(rib);
+        let counts = RouteNumbers::new(rib);
         let lengths = counts.lengths.iter().zip(0u8..).filter(|(routes, _)| **routes > 0);
         Self {
             family: F::NAME,
@@ -88,7 +88,7 @@ impl<'a> Numbers<'a> {
 }
 
 /// Counts of one pass over the routes in order.
-struct Counts<F: Family> {
+struct RouteNumbers<F: Family> {
     lengths: Vec<u64>,
     /// Routes by id of the next hop, minus one.
     next_hops: Vec<u64>,
@@ -101,7 +101,7 @@ struct Counts<F: Family> {
     around: Vec<Route<F>>,
 }
 
-impl<F: Family> Counts<F> {
+impl<F: Family> RouteNumbers<F> {
     fn new(rib: &Rib<F>) -> Self {
         let lengths = vec![0; usize::from(F::WIDTH) + 1];
         let mut counts = Self {

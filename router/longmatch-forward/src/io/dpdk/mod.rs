@@ -32,11 +32,11 @@
 //! ```no_run
 //! use longmatch_forward::io::PacketIo;
 //! use longmatch_forward::io::dpdk::{Dpdk, DpdkOptions};
-//! use longmatch_forward::{Cause, Fate, Tally};
+//! use longmatch_forward::{Cause, Fate, PacketCounts};
 //!
 //! let mut dpdk = Dpdk::open(&DpdkOptions::new(["net_null0,size=64"]))?;
 //! for mut io in dpdk.workers() {
-//!     let mut tally = Tally::default();
+//!     let mut tally = PacketCounts::default();
 //!     let batch = io.receive(32)?;
 //!     let fates = vec![Fate::Stop(Cause::NotIp); batch.len];
 //!     fates.iter().for_each(|&fate| tally.count(batch.port, 60, fate));
@@ -48,7 +48,7 @@
 //! # The kernel
 //!
 //! The kernel does not see the packets of these ports. Those that are for the kernel
-//! ([`Outcome::Kernel`](crate::Outcome::Kernel)) are dropped, and stay counted by their causes, so
+//! ([`Disposition::Kernel`](crate::Disposition::Kernel)) are dropped, and stay counted by their causes, so
 //! that nothing answers ARP or neighbour solicitations, nor sends ICMP errors; unless
 //! [`DpdkOptions::kernel`] names a device for each port by which the kernel gets them, usually an
 //! interface of the driver `net_tap`:

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::devices::Devices;
 use super::ffi::{self, Mbuf, Mempool};
 use super::thread;
-use crate::cause::{Cause, Fate, Outcome, Tally};
+use crate::cause::{Cause, Disposition, Fate, PacketCounts};
 use crate::io::{PacketIo, Received};
 use crate::target::PortId;
 
@@ -165,7 +165,7 @@ impl DpdkIo {
     }
 
     /// Sends the frames staged for the kernel, of the batch's port.
-    fn transmit_to_kernel(&mut self, tally: &mut Tally) {
+    fn transmit_to_kernel(&mut self, tally: &mut PacketCounts) {
         let place = self.devices.ports + self.port;
         let sent = self.transmit(place);
         let staged = self.causes.drain(..).zip(self.transmit[place].lengths.drain(..));
@@ -231,7 +231,7 @@ impl PacketIo for DpdkIo {
     }
 
     #[inline]
-    fn dispatch(&mut self, fates: &[Fate], tally: &mut Tally) -> io::Result<()> {
+    fn dispatch(&mut self, fates: &[Fate], tally: &mut PacketCounts) -> io::Result<()> {
         let held = std::mem::take(&mut self.held);
         let (ports, kernel) = self.transmit.split_at_mut(self.devices.ports);
         let mut kernel = kernel.get_mut(self.port);
@@ -247,7 +247,7 @@ impl PacketIo for DpdkIo {
                         self.free.push(buffer);
                     }
                 }
-                Some(Fate::Stop(cause)) if cause.outcome() == Outcome::Kernel => {
+                Some(Fate::Stop(cause)) if cause.outcome() == Disposition::Kernel => {
                     if let Some(staged) = &mut kernel {
                         staged.push(buffer, received);
                         self.causes.push(*cause);

@@ -108,7 +108,7 @@ fn frames_are_written_anew_after_they_were_changed() {
     io.receive(512).unwrap();
     let first = io.frame(3).to_vec();
     (0..512).for_each(|place| io.frame(place).fill(0xaa));
-    io.dispatch(&[], &mut Tally::default()).unwrap();
+    io.dispatch(&[], &mut PacketCounts::default()).unwrap();
     io.receive(512).unwrap();
     assert_eq!(io.frame(3), first);
 }

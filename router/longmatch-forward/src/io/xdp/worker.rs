@@ -14,7 +14,7 @@ use xdp::{Packet, Umem};
 use super::alive::Alive;
 use super::queue::Queue;
 use super::tun::Tun;
-use crate::cause::{Cause, Fate, Outcome, Tally};
+use crate::cause::{Cause, Disposition, Fate, PacketCounts};
 use crate::io::{PacketIo, Received};
 use crate::target::PortId;
 
@@ -99,7 +99,7 @@ impl XdpIo {
                     changed = Ok(Some(cause));
                 }
             },
-            Some(Fate::Stop(cause)) if cause.outcome() == Outcome::Kernel => {
+            Some(Fate::Stop(cause)) if cause.outcome() == Disposition::Kernel => {
                 changed = match frame.get(ETHERNET_BYTES..) {
                     Some(packet) if is_ip(&frame) => {
                         self.tun.send(packet).map(|sent| (!sent).then_some(Cause::KernelFull))
@@ -169,7 +169,7 @@ impl PacketIo for XdpIo {
         &mut self.batch.frames[place]
     }
 
-    fn dispatch(&mut self, fates: &[Fate], tally: &mut Tally) -> io::Result<()> {
+    fn dispatch(&mut self, fates: &[Fate], tally: &mut PacketCounts) -> io::Result<()> {
         for queue in &mut self.queues {
             queue.reap(&mut self.umem);
         }

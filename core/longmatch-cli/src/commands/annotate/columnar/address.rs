@@ -17,7 +17,7 @@ use crate::error::CliError;
 /// Types of columns that addresses are read from.
 const ACCEPTED: &str = "text, integers of 32 or 64 bits with IPv4 addresses, bytes in network order (4 or 16), and dictionaries of these";
 
-/// What a cell has.
+/// The content of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Parsed {
     /// Null or empty.

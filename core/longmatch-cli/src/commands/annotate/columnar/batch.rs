@@ -16,19 +16,19 @@ use longmatch::file::FileTable;
 use longmatch::table::{Cell, Column, ColumnType};
 use longmatch_feed::printable;
 
-use super::super::block::{Addresses, Counts};
+use super::super::block::{Addresses, RowCounts};
 use super::super::plan;
-use super::super::tables::{Tables, Value};
+use super::super::tables::{AddedValue, AnnotationTables};
 use super::address::{AddressColumn, Parsed};
 use crate::args::AnnotateArgs;
 use crate::error::CliError;
 
 /// Options of one run, resolved: address columns, added columns, filters.
-pub struct Plan {
+pub struct BatchPlan {
     columns: Vec<AddressColumn>,
     /// Names of the address columns in messages.
     pub sources: Vec<String>,
-    tables: Tables,
+    tables: AnnotationTables,
     /// The values of each added column of a table, by the numbers of its rows; `None` for prefixes and
     /// flags.
     values: Vec<Option<ArrayRef>>,
@@ -45,17 +45,21 @@ pub struct AnnotatedBatch {
     /// The rows that are written.
     pub batch: RecordBatch,
     /// The counts of the batch.
-    pub counts: Counts,
+    pub counts: RowCounts,
     /// With `--strict`: the first row with a problem, from 0, and the problem.
     pub problem: Option<(u64, String)>,
 }
 
-impl Plan {
+impl BatchPlan {
     /// Makes the plan from the command line and the schema of the input.
     ///
     /// # Errors
     /// If a column does not exist or has no addresses, or an added name is taken.
-    pub fn new(args: &AnnotateArgs, input: &Schema, tables: Tables) -> Result<Self, CliError> {
+    pub fn new(
+        args: &AnnotateArgs,
+        input: &Schema,
+        tables: AnnotationTables,
+    ) -> Result<Self, CliError> {
         let columns: Result<Vec<_>, _> =
             args.column.iter().map(|name| AddressColumn::find(input, name)).collect();
         let values = |column| values(column, args.default.as_deref());
@@ -95,7 +99,7 @@ impl Plan {
     /// If Arrow's kernels fail, for example by the size of the text.
     pub fn annotate(&self, batch: &RecordBatch) -> Result<AnnotatedBatch, ArrowError> {
         let rows = batch.num_rows();
-        let mut counts = Counts { rows: rows as u64, ..Counts::default() };
+        let mut counts = RowCounts { rows: rows as u64, ..RowCounts::default() };
         let mut matching = vec![false; rows];
         let mut arrays = batch.columns().to_vec();
         let mut problem: Option<(usize, String)> = None;
@@ -123,7 +127,7 @@ impl Plan {
     fn look_up(
         &self,
         cells: &[Parsed],
-        counts: &mut Counts,
+        counts: &mut RowCounts,
         matching: &mut [bool],
     ) -> Result<Vec<ArrayRef>, ArrowError> {
         let mut addresses = Addresses::default();
@@ -169,7 +173,7 @@ impl Plan {
     ) -> Result<ArrayRef, ArrowError> {
         let numbers = matches.chunks_exact(self.tables.len());
         let numbers = numbers.map(|matches| match self.tables.value(i, matches) {
-            Value::Row(number) => Some(number),
+            AddedValue::Row(number) => Some(number),
             _ => self.default.is_some().then(|| values.len() as u32 - 1),
         });
         take(values, &numbers.collect::<UInt32Array>(), None)
@@ -181,11 +185,11 @@ impl Plan {
         for matches in matches.chunks_exact(self.tables.len()) {
             match self.tables.value(i, matches) {
                 // Writing to memory does not fail.
-                Value::Prefix(prefix) => {
+                AddedValue::Prefix(prefix) => {
                     let _ = write!(texts, "{prefix}");
                     texts.append_value("");
                 }
-                Value::State(state) => {
+                AddedValue::State(state) => {
                     let _ = write!(texts, "{state}");
                     texts.append_value("");
                 }
@@ -216,7 +220,7 @@ fn default_cell<'a>(text: &'a str, column: &Column) -> Result<Cell<&'a str>, Cli
     })
 }
 
-/// The values of a table's column, by the numbers of its rows; with a default value, that is the last, and stands for nulls.
+/// The values of a table's column, by the numbers of its rows; a default value is the last one, in place of nulls.
 fn values(
     (table, column): (&FileTable, usize),
     default: Option<&str>,

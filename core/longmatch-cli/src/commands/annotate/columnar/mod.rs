@@ -17,16 +17,16 @@ use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Schema};
 use longmatch_feed::printable;
 
-use self::batch::{AnnotatedBatch, Plan};
+use self::batch::{AnnotatedBatch, BatchPlan};
 use self::input::{Batches, Source};
 use self::output::{Encoded, RowGroups, Writer};
-use super::block::Counts;
+use super::block::RowCounts;
 use super::hints;
 use super::input::Input;
 use super::output::{Output, rate};
 use super::recognise::Columnar;
 use super::signals::Signals;
-use super::tables::Tables;
+use super::tables::AnnotationTables;
 use crate::args::AnnotateArgs;
 use crate::cells::Style;
 use crate::error::{CliError, Outcome, Status};
@@ -45,7 +45,8 @@ pub fn run(args: &AnnotateArgs, input: Input, format: Columnar, signals: &Signal
     let (name, size, read) = (input.name.clone(), input.size, input.read.clone());
     let source = Source::open(input, format)?;
     check_options(args, &name, format, &source.schema)?;
-    let plan = Plan::new(args, &source.schema, Tables::load(args, Style::Typed, b"")?)?;
+    let plan =
+        BatchPlan::new(args, &source.schema, AnnotationTables::load(args, Style::Typed, b"")?)?;
     let sources = plan.sources.clone();
     let to = output::format(args.output.as_deref(), format)?;
     signals.catch()?;
@@ -59,7 +60,7 @@ pub fn run(args: &AnnotateArgs, input: Input, format: Columnar, signals: &Signal
     let started = Instant::now();
     // Rows that a filter leaves are collected until they are enough for a row group.
     let groups = if args.filters() { None } else { writer.groups() };
-    let mut counts = Counts::default();
+    let mut counts = RowCounts::default();
     let sink = |step| {
         if let Step::Result(Annotated { encoded, counts: more, problem, error }) = step {
             // An interrupted reader fails.
@@ -183,7 +184,7 @@ fn units(batches: Batches, groups: Option<Arc<RowGroups>>) -> impl FnMut() -> Op
 /// A unit with the added columns, encoded.
 struct Annotated {
     encoded: Result<Encoded, ArrowError>,
-    counts: Counts,
+    counts: RowCounts,
     /// With `--strict`: the number of rows before a problem, and the problem.
     problem: Option<(u64, String)>,
     /// An error of reading.
@@ -191,8 +192,8 @@ struct Annotated {
 }
 
 /// Annotates a unit, and encodes it if it is a row group.
-fn work(plan: &Plan, groups: Option<&RowGroups>, unit: Unit) -> Annotated {
-    let mut counts = Counts::default();
+fn work(plan: &BatchPlan, groups: Option<&RowGroups>, unit: Unit) -> Annotated {
+    let mut counts = RowCounts::default();
     let mut done = Vec::new();
     let (mut problem, mut error) = (None, None);
     match unit {

@@ -227,7 +227,7 @@ impl Writer {
     }
 }
 
-/// The error of what a format cannot hold.
+/// The error of data that a format cannot hold.
 pub fn failed(format: Columnar, error: &ArrowError) -> CliError {
     let problem = error.to_string().replace('\n', " ");
     let advice = match (format, error) {

@@ -72,7 +72,7 @@ fn direct<L: Lanes, E: Format<Word = u32>, V: DirectView>(
 
 /// A count of bits to shift by, less than 32.
 ///
-/// The mask tells the compiler so; without it, results of counts from 32 on cost a selection each.
+/// The mask shows this to the compiler; without it, results of counts from 32 on cost a selection each.
 #[inline(always)]
 fn count<L: Lanes>(l: L, bits: u32) -> L::V {
     l.splat(bits & 31)

@@ -58,7 +58,7 @@ fn only_what_a_change_affects_is_replaced() {
     // A long chunk becomes a next hop.
     assert_eq!(table.set(&[("10.3.0.128/25", 0)]), replaced(1, 0, 0));
     assert_eq!(table.in_use(), [3, 0]);
-    // Builds the chunks of a /8, of which two are equal.
+    // Builds the chunks of a /8; two of them are equal.
     assert_eq!(table.set(&[("10.0.0.0/8", 9)]), replaced(256, 0, 5));
     assert_eq!(table.set(&[("10.0.0.0/8", 9)]), replaced(0, 0, 0));
     // Chunks that a longer route covers are unchanged.

@@ -128,10 +128,10 @@ impl<'a> Iterator for Parts<'a> {
 pub(super) enum Form {
     /// The code of its only next hop.
     Answer,
-    /// A page of codes that ignore so many low bits.
+    /// A page of codes that ignore this number of low bits.
     Codes(u8),
     List,
-    /// A page of entries with so many bits below each.
+    /// A page of entries with this number of bits below each.
     Entries(u8),
 }
 
@@ -285,7 +285,7 @@ impl Shaper<'_> {
         (!uncoded || self.fixed.lists_in(cut)).then_some(cost)
     }
 
-    /// The cheapest form of a block that is no page of entries.
+    /// The cheapest form of a block other than a page of entries.
     #[inline]
     pub fn leaf(&self, block: &Block<'_>) -> Choice {
         self.leaf_below(block, 0.0)

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::super::NAME;
-use super::super::admit::{Admit, admit_plan};
+use super::super::admit::{SizeLimit, admit_plan};
 use super::super::pieces::{Array, Full, Pieces, fill_codes, frozen};
 use super::super::survey::Start;
 use super::blocks::{Block, Copies, Form, Ranges, Shaper};
@@ -38,7 +38,7 @@ pub(super) fn compile(
     machine: &Machine,
     rib: &Rib<Ipv4>,
     config: &Config,
-    admit: Admit<'_>,
+    admit: SizeLimit<'_>,
 ) -> Result<Folio4, CompileError> {
     let request = config.request()?;
     let ranges = Ranges::of(rib);
@@ -171,7 +171,7 @@ fn codes(ranges: &Ranges, config: &Config) -> Result<Fixed, CompileError> {
     })
 }
 
-/// The codes of one byte that stand for greater next hops; `None` where they do not suffice.
+/// The codes of one byte that denote greater next hops; `None` where they do not suffice.
 ///
 /// The heaviest greater next hops take the codes of the lightest others. Next hops that are left
 /// without a code must be rare, and must fit a list of any block.

@@ -69,9 +69,9 @@ pub(super) const CODES_ALIGN: u8 = 6;
 pub(super) enum Target {
     /// The code, which is its own next hop but for patches.
     Answer(u32),
-    /// Codes that ignore so many bits of an address, from a place on.
+    /// Codes that ignore this number of bits of an address, from a place on.
     Codes { drop: u8, place: u32 },
-    /// Entries with so many bits of an address below each.
+    /// Entries with this number of bits of an address below each.
     Entries { cut: u8, place: u32 },
     /// So many descending words.
     List { place: u32, words: u32 },
@@ -120,7 +120,7 @@ impl Entry {
         (self.0 as i32) < PAGES_BELOW as i32
     }
 
-    /// Whether the entry is a list; it is no page of entries.
+    /// Whether the entry is a list; it is not a page of entries.
     #[inline(always)]
     pub fn is_list(self) -> bool {
         (self.0 as i32) < LISTS_BELOW as i32

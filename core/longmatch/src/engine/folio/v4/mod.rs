@@ -30,7 +30,7 @@ use self::compile::compile;
 use self::layout::{Extent, MAX_ROOT, MIN_ROOT, Single};
 use self::model::Machine;
 use super::NAME;
-use super::admit::Admit;
+use super::admit::SizeLimit;
 use crate::engine::kit::{
     Built, CompileError, Corrupt, Engine, EngineVisitor, Keys, LiveEngine, Lookup, Request,
     Structure, TypedOptions, Variant, answers_for, capacity_for,
@@ -118,7 +118,7 @@ pub(super) fn build<V: EngineVisitor<Ipv4>>(
         ahead: options.value("ahead", yes),
     };
     options.finish()?;
-    let admit: Admit<'_> = &|bytes| request.admit(|| bytes);
+    let admit: SizeLimit<'_> = &|bytes| request.admit(|| bytes);
     let machine = if request.any_cpu { Machine::any() } else { Machine::here() };
     Ok(visitor.visit(compile(&machine, request.rib, &config, admit)?))
 }

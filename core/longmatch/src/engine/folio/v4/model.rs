@@ -38,7 +38,7 @@ impl Machine {
     /// A machine with these instructions.
     pub fn of(cpu: Cpu, level: Level) -> Self {
         let CpuCosts { overlapped, dependent, .. } = CpuCosts::of(cpu.microarch);
-        // Gathers of AVX2 are so many operations that a core overlaps few of them (Zen 3).
+        // Gathers of AVX2 consist of many operations, so a core overlaps few of them (Zen 3).
         let least = if level >= Level::Avx512 { 1.5 * overlapped[1] } else { 12.0 };
         let far = overlapped[2].max(least);
         let batch = [overlapped[0], overlapped[1], far];
@@ -58,7 +58,7 @@ impl Machine {
 
 /// Counts of what lookups of routed addresses read, and of what a table takes.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct ReadCounts {
     /// Bytes of the root, of pages of entries, of lists and of pages of codes.
     pub root: f64,
     pub entries: f64,
@@ -89,7 +89,7 @@ pub(super) struct Cost {
 /// An array: the cache lines that are read, and the reads a lookup.
 type Read = (f64, f64);
 
-impl Tally {
+impl ReadCounts {
     pub fn bytes(&self) -> f64 {
         self.root + self.entries + self.lists + self.codes
     }

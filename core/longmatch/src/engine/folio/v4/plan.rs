@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::blocks::{Block, Copies, Form, Ranges, Shaper};
 use super::layout::{Fixed, MAX_CUT, MAX_ROOT, MIN_CUT, MIN_ROOT, Single, WIDTH};
-use super::model::{Machine, Tally};
+use super::model::{Machine, ReadCounts};
 use crate::engine::folio::numbers::ln;
 use crate::mem::LINE;
 
@@ -268,9 +268,10 @@ fn sample_of(ranges: &Ranges, unit: u8, step: usize) -> (Vec<Part<'_>>, usize) {
 }
 
 /// Counts what a plan would read and take; `None` if it cannot represent the table.
-fn survey(shaper: &Shaper<'_>, parts: &[Part<'_>]) -> Option<Tally> {
+fn survey(shaper: &Shaper<'_>, parts: &[Part<'_>]) -> Option<ReadCounts> {
     let shift = WIDTH - shaper.plan.root;
-    let mut tally = Tally { root: f64::from(4u32 << shaper.plan.root), ..Tally::default() };
+    let mut tally =
+        ReadCounts { root: f64::from(4u32 << shaper.plan.root), ..ReadCounts::default() };
     for Part { block, weight } in parts {
         let mut line = u32::MAX;
         for (number, part) in block.parts(shift.min(block.bits)) {
@@ -304,7 +305,7 @@ fn lines(block: &Block<'_>, bits: u8) -> f64 {
     chunks.count().max(1) as f64
 }
 
-impl Tally {
+impl ReadCounts {
     fn leaf(&mut self, shaper: &Shaper<'_>, block: &Block<'_>, form: Form, weight: f64) {
         let copies = f64::from(shaper.copies.of_block(block));
         let lookups = block.ranges() as f64 * weight;

@@ -118,7 +118,7 @@ fn a_rare_block() {
     }
 }
 
-/// Routes of all lengths, whose blocks of 2^24 addresses have lists.
+/// Routes of all lengths; their blocks of 2^24 addresses have lists.
 #[test]
 fn blocks_of_all_sizes() {
     let rib = spread::<Ipv4>(1..=32, 17);

@@ -30,7 +30,7 @@ use crate::rib::Rib;
 
 /// The most blocks of the root to change in place; beyond, a fresh compile takes no more work.
 const MAX_BLOCKS: u64 = 1 << 16;
-/// A page with at most so many changes of entry is built again when a slot becomes an answer: its
+/// A page with at most this number of changes of entry is built again when a slot becomes an answer: its
 /// block may have a smaller form.
 const FEW_SLOTS: usize = 8;
 /// Spare words and codes, on top of twice those in use: a table that has outgrown them is planned

@@ -65,7 +65,7 @@ impl Codes {
         Self { form, of, is_total: count == frequent.len() + 1 }
     }
 
-    /// The codes of a list of next hops, in which 0 stands for vacant positions.
+    /// The codes of a list of next hops; 0 marks vacant positions.
     pub fn of_list(form: Form, hops: &[u32]) -> Self {
         let listed = hops.iter().copied().zip(0..).filter(|(raw, code)| *raw != 0 || *code == 0);
         Self { form, of: listed.collect(), is_total: false }

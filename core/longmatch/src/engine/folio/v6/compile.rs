@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::super::NAME;
-use super::super::admit::{Admit, admit_plan};
+use super::super::admit::{SizeLimit, admit_plan};
 use super::super::pieces::{Array, Full, Pieces, frozen};
 use super::super::survey::{self, Start};
 use super::codes::{Codes, Form};
@@ -440,7 +440,7 @@ fn sample(lowest: u32, starts: &[Start<u128>], bits: u8) -> (Vec<Start<u128>>, f
 pub(super) fn compile(
     rib: &Rib<Ipv6>,
     config: &Config,
-    admit: Admit<'_>,
+    admit: SizeLimit<'_>,
 ) -> Result<Folio6, CompileError> {
     let Choices { form, steps, leaves } = config.choices()?;
     let (lowest, starts) = survey::read(rib);
@@ -468,10 +468,10 @@ fn store(
     plan: &Plan<'_>,
     fixed: Fixed,
     leaves: &'static str,
-    admit: Admit<'_>,
+    admit: SizeLimit<'_>,
 ) -> Result<Folio6, CompileError> {
     let (codes, outline) = (plan.codes, plan.outline(fixed.steps));
-    // Refused here, before most of the table is stored in vain.
+    // Refused here, before most of the table is stored.
     if !outline.has_places_for_pages() {
         return Err(refused(Full::Places, 0));
     }

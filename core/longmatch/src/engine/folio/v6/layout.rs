@@ -72,7 +72,7 @@ impl Entry {
         Self(raw)
     }
 
-    /// An entry with a place, of which the lower 24 bits count.
+    /// An entry with a place: its lower 24 bits count.
     pub fn new(kind: u32, drop: u32, place: u32) -> Self {
         Self(kind | drop << DROP_AT | place & PLACE)
     }

@@ -104,7 +104,7 @@ pub(super) fn line(log2: u8, segments: &[(u16, u32)]) -> Line {
     words(&line)
 }
 
-/// Makes a mini of at most three segments, whose codes have at most 16 bits.
+/// Makes a mini of at most three segments with codes of at most 16 bits.
 pub(super) fn mini(segments: &[(u32, u32)]) -> Mini {
     let mut mini = [0; 16];
     mini[..4 * MINI_KEYS].fill(u8::MAX);

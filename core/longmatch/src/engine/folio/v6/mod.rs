@@ -28,7 +28,7 @@ use self::codes::{FORMS, Form};
 use self::layout::{MAX_STEPS, Slices};
 use self::plan::Costs;
 use super::NAME;
-use super::admit::Admit;
+use super::admit::SizeLimit;
 use crate::engine::kit::{
     Built, CompileError, Corrupt, Engine, EngineVisitor, Keys, LiveEngine, Lookup, OptionError,
     Request, Structure, TypedOptions, Variant, capacity_for,
@@ -203,6 +203,6 @@ pub(super) fn build<V: EngineVisitor<Ipv6>>(
     let leaves = options.value("leaves", |name| plans.into_iter().find(|known| *known == name));
     options.finish()?;
     let config = Config { codes, steps, leaves };
-    let admit: Admit<'_> = &|bytes| request.admit(|| bytes);
+    let admit: SizeLimit<'_> = &|bytes| request.admit(|| bytes);
     Ok(visitor.visit(compile::compile(request.rib, &config, admit)?))
 }

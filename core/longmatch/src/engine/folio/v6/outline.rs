@@ -68,7 +68,7 @@ impl Outline {
         Self { units: self.units.map(|units| units * times), ..self }
     }
 
-    /// The time of lookups with so many usual steps: the product of cycles in a batch and of cycles
+    /// The time of lookups with this number of usual steps: the product of cycles in a batch and of cycles
     /// one by one, with less weight, of an address in the table.
     pub fn time(&self, steps: u8) -> f32 {
         let all = (self.codes + self.minis + self.lines + self.rare).max(1.0);

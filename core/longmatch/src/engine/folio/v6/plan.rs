@@ -165,7 +165,7 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// Chooses anew, with other costs.
+    /// Chooses again, with other costs.
     pub fn choose_all(&mut self, costs: Costs) {
         self.costs = costs;
         for level in (0..self.levels.len()).rev() {
@@ -183,7 +183,7 @@ impl<'a> Plan<'a> {
         levels.filter(is_chosen).map(|(_, level)| level.bits).collect()
     }
 
-    /// The outline of the plan with so many usual steps.
+    /// The outline of the plan with this number of usual steps.
     pub fn outline(&self, steps: u8) -> Outline {
         let mut outline = Outline::new(self.codes.form.log2);
         for sub in 0..self.levels[0].subs.len() {

@@ -29,7 +29,7 @@ fn corrupt<T>(what: String) -> Result<T, Corrupt> {
     Err(Corrupt { engine: NAME, what })
 }
 
-/// Compares the leaves with the routes, whose order is that of the leaves but for the order within
+/// Compares the leaves with the routes, which have the order of the leaves but for the order within
 /// a chain.
 fn check_leaves<F: Family>(tree: &PathCompressed<F>, rib: &Rib<F>) -> Result<(), Corrupt> {
     let mut routes = rib.iter();

@@ -45,7 +45,7 @@ fn down<F: Family>(tree: &PathCompressed<F>, mut link: u32, addr: F::Bits) -> (V
 /// The way of a lookup: the nodes down, the leaf, the nodes up, and the next hop.
 type Way = (Vec<u32>, usize, Vec<u32>, u32);
 
-/// Follows a lookup, whose answer must be the same. Masks are compared in full.
+/// Follows a lookup; its answer must be the same. Masks are compared in full.
 fn way<F: Family>(tree: &PathCompressed<F>, addr: F::Bits) -> Way {
     let covers = |leaf: &&Leaf<F::Bits>| addr & F::Bits::mask(leaf.len) == leaf.key;
     let (nodes, leaf) = down(tree, tree.root(), addr);

@@ -1,7 +1,7 @@
 //! Vectors of eight addresses: the paper's kernels.
 //!
 //! One loop does Algorithm 1 (IPv4) or Algorithm 2 (IPv6) for a number of vectors. A number of ways
-//! that is no multiple of eight leaves lanes of the last vector unused: these stand at EoL from the
+//! that is not a multiple of eight leaves lanes of the last vector unused: these stand at EoL from the
 //! beginning, where the paper's lanes wait that have ended. The number is no constant of the code,
 //! so 16 numbers need two kernels; that costs one `and` for each iteration.
 

@@ -18,7 +18,7 @@ use crate::net::{Ipv6, NextHopId};
 use crate::simd::lanes::Lanes;
 use crate::simd::{Work, prefetch_bytes};
 
-/// The lookups of groups, of which `D` are on their way at a time.
+/// The lookups of groups, with `D` groups in flight.
 ///
 /// The arrays are behind a reference, so that the other fields stay in registers.
 pub(super) struct Kernel<'a, L: Lanes, const D: usize> {
@@ -195,7 +195,7 @@ impl<'a, L: Lanes, const D: usize> Kernel<'a, L, D> {
             let left = (count - first) / L::COUNT;
             first += L::COUNT
                 * match (left, L::COUNT) {
-                    // SAFETY: the caller promises these addresses, of which four vectors are left.
+                    // SAFETY: the caller promises these addresses; four vectors of them are left.
                     (4.., _) => unsafe { self.steps::<IN, 4>(start, first, &mut others, out) },
                     // SAFETY: as above, of two vectors.
                     (2.., 8) => unsafe { self.steps::<IN, 2>(start, first, &mut others, out) },
@@ -265,7 +265,7 @@ impl<'a, L: Lanes, const D: usize> Kernel<'a, L, D> {
         positions
     }
 
-    /// The lanes whose entries are no answers: the top bits of an answer are zero.
+    /// The lanes whose entries are not answers: the top bits of an answer are zero.
     #[inline(always)]
     fn is_other(&self, entry: L::V) -> L::M {
         let l = self.lanes;
@@ -289,7 +289,7 @@ impl<'a, L: Lanes, const D: usize> Kernel<'a, L, D> {
                     _ => self.block::<1>(at),
                 };
         }
-        // SAFETY: so many have been written.
+        // SAFETY: this number of items has been written.
         let [positions, _, _, entries] = unsafe { self.arrays.others.first(count) };
         for (position, raw) in positions.iter().zip(entries) {
             out[*position as usize] = NextHopId::new(*raw);
@@ -445,13 +445,13 @@ impl<'a, L: Lanes, const D: usize> Kernel<'a, L, D> {
     fn prefetch(&mut self) {
         let (table, keys) = (*self.table, self.keys);
         let Waiting { start, lines, line, rare, entry } = &mut self.arrays.waiting[self.arrays.now];
-        // SAFETY: so many have been written.
+        // SAFETY: this number of items has been written.
         let [_, entries, _] = unsafe { line.first(*lines) };
         for entry in entries {
             let place = LINE_WORDS * Entry(*entry).place() as usize;
             prefetch_bytes(table.lines.as_ptr().wrapping_add(place).cast());
         }
-        // SAFETY: so many have been written.
+        // SAFETY: this number of items has been written.
         let [positions, entries] = unsafe { entry.first(*rare) };
         for (position, entry) in positions.iter().zip(entries) {
             let at = Place { entry: Entry(*entry), is_lower: false };
@@ -466,7 +466,7 @@ impl<'a, L: Lanes, const D: usize> Kernel<'a, L, D> {
         let Waiting { start, lines, line, rare, entry } = &mut self.arrays.waiting[which];
         let (start, out) = (*start, &mut out[*start..]);
         let count = core::mem::take(lines);
-        // SAFETY: so many have been written.
+        // SAFETY: this number of items has been written.
         let [positions, entries, words] = unsafe { line.first(count) };
         for ((position, entry), word) in positions.iter().zip(entries).zip(words) {
             let code = lookup::line_at(lanes, table, Entry(*entry).place(), *word as u16);
@@ -474,7 +474,7 @@ impl<'a, L: Lanes, const D: usize> Kernel<'a, L, D> {
         }
         let count = core::mem::take(rare);
         if count > 0 {
-            // SAFETY: so many have been written.
+            // SAFETY: this number of items has been written.
             let [position, entry] = unsafe { entry.first(count) };
             let mut rare = POSITIONS;
             let rare = &mut rare[..count];

@@ -107,7 +107,7 @@ impl Work for Batch<'_> {
     }
 }
 
-/// A batch in vectors, of which `D` groups are on their way at a time.
+/// A batch in vectors, with `D` groups in flight.
 struct Vectors<'a, const D: usize>(Batch<'a>);
 
 impl<const D: usize> LanesWork for Vectors<'_, D> {

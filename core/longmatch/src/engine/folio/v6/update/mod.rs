@@ -141,7 +141,7 @@ impl Patcher {
         }
     }
 
-    /// Counts the references of all pieces anew. `None` if the table is damaged.
+    /// Counts the references of all pieces again. `None` if the table is damaged.
     fn count(&mut self) -> Option<()> {
         let mut walk = Walk { table: self.slices(), visitor: Met::default() };
         walk.root().ok()?;

@@ -24,7 +24,7 @@ const MOST_ENTRIES: u32 = 1 << 6;
 /// The cost up to which a leaf is chosen without a plan.
 const SMALL_LEAF: f32 = 512.0;
 
-/// The most lines of a run that a new host finds full before the run is built anew.
+/// The most lines of a run that a new host finds full before the run is built again.
 const MOST_FULL: usize = 3;
 
 /// The answers of a block as starts.
