@@ -5,7 +5,8 @@ use core::fmt;
 use core::str::FromStr;
 
 use super::auto::AutoGoal;
-use super::{CompileError, EngineKind, EngineSpec, NamedEngines, OptionError, UnknownEngine};
+use super::kit::{CompileError, OptionError};
+use super::registry::{EngineKind, EngineSpec, NamedEngines, UnknownEngine};
 use crate::net::{Ipv4, Ipv6};
 use crate::rib::Rib;
 
