@@ -40,13 +40,13 @@ const LIBRARY: Crate = Crate {
         ("engine::images", 7),
         ("engine::auto", 7),
         ("engine::spec_text", 8),
-        ("engine", 8),
-        ("fib", 9),
-        ("live", 10),
-        ("table", 11),
-        ("error_code", 12),
-        ("file", 12),
-        ("", 13),
+        ("engine", 9),
+        ("fib", 10),
+        ("live", 11),
+        ("table", 12),
+        ("error_code", 13),
+        ("file", 13),
+        ("", 14),
     ],
 };
 
@@ -182,6 +182,10 @@ fn imported(module: &[String], text: &str) -> BTreeSet<Vec<String>> {
         // A name after `$` is a macro's argument.
         let is_argument = code[start + word.len()..].starts_with('$');
         if is_argument || before.is_some_and(|c| c.is_alphanumeric() || "_:$".contains(c)) {
+            continue;
+        }
+        // A module that a macro is given has no name here.
+        if code[start..].split_once("::").is_some_and(|(_, after)| after.starts_with('$')) {
             continue;
         }
         for path in paths(&code[start..]) {

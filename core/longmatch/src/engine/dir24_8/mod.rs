@@ -32,7 +32,7 @@ use crate::engine::kit::{
     LiveEngine, Lookup, Request, Structure, TypedOptions, Variant, answers_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage};
-use crate::net::{Family, NextHopId};
+use crate::net::{Family, Ipv4, Ipv6, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 
@@ -137,35 +137,46 @@ impl<F: Family, E: Entry> Engine<F> for Dir24_8<F, E> {
     }
 }
 
+/// Builder for the registry.
+pub(crate) struct Build;
+
+impl Builder<Ipv4> for Build {
+    fn build<V: EngineVisitor<Ipv4>>(request: &Request<'_, Ipv4>, visitor: V) -> Built<Ipv4, V> {
+        build(request, visitor)
+    }
+
+    fn kernels(visitor: &mut impl KernelVisitor<Ipv4>) {
+        visitor.visit::<Dir24_8<Ipv4, u16>>();
+    }
+}
+
+impl Builder<Ipv6> for Build {
+    fn build<V: EngineVisitor<Ipv6>>(request: &Request<'_, Ipv6>, visitor: V) -> Built<Ipv6, V> {
+        build(request, visitor)
+    }
+
+    fn kernels(visitor: &mut impl KernelVisitor<Ipv6>) {
+        visitor.visit::<Dir24_8<Ipv6, u32>>();
+    }
+}
+
 /// Builds the variant that the options name.
 ///
 /// Without options, 16-bit entries where they hold the table and 32-bit entries otherwise.
-pub(crate) struct Build;
-
-impl<F: Family> Builder<F> for Build {
-    fn build<V: EngineVisitor<F>>(request: &Request<'_, F>, visitor: V) -> Built<F, V> {
-        let rib = request.rib;
-        let mut options = request.parse("entry=16 or entry=32");
-        let narrow = options.choice(&[("entry=16", true), ("entry=32", false)]);
-        options.finish()?;
-        let shape = Shape::of(rib);
-        let narrow = narrow.unwrap_or_else(|| compile::fits::<F, u16>(rib, &shape).is_ok());
-        let entry = if narrow { size_of::<u16>() } else { size_of::<u32>() };
-        request.admit(|| compile::estimate(&shape, entry))?;
-        Ok(if narrow {
-            visitor.visit(Dir24_8::<F, u16>::compile(rib, &())?)
-        } else {
-            visitor.visit(Dir24_8::<F, u32>::compile(rib, &())?)
-        })
-    }
-
-    fn kernels(visitor: &mut impl KernelVisitor<F>) {
-        if F::WIDTH == 32 {
-            visitor.visit::<Dir24_8<F, u16>>();
-        } else {
-            visitor.visit::<Dir24_8<F, u32>>();
-        }
-    }
+fn build<F: Family, V: EngineVisitor<F>>(request: &Request<'_, F>, visitor: V) -> Built<F, V> {
+    let rib = request.rib;
+    let mut options = request.parse("entry=16 or entry=32");
+    let narrow = options.choice(&[("entry=16", true), ("entry=32", false)]);
+    options.finish()?;
+    let shape = Shape::of(rib);
+    let narrow = narrow.unwrap_or_else(|| compile::fits::<F, u16>(rib, &shape).is_ok());
+    let entry = if narrow { size_of::<u16>() } else { size_of::<u32>() };
+    request.admit(|| compile::estimate(&shape, entry))?;
+    Ok(if narrow {
+        visitor.visit(Dir24_8::<F, u16>::compile(rib, &())?)
+    } else {
+        visitor.visit(Dir24_8::<F, u32>::compile(rib, &())?)
+    })
 }
 
 #[cfg(test)]
