@@ -125,8 +125,8 @@ may follow; it must have the same names for the columns with addresses. A packet
 pcapng) is read as CSV with the columns time, source and destination; by default the addresses of
 the column destination are looked up.
 
-The first SIGINT or SIGTERM ends the reading; rows that were read are still written. SIGHUP reads the files of
---routes and --table again.
+The first SIGINT or SIGTERM ends the reading; rows that were read are still written. SIGHUP reads
+the files of --routes and --table again.
 
 ",
     columnar!(),

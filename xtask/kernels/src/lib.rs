@@ -5,10 +5,11 @@
 //! compiled, and `cargo xtask asm` follows their calls and lists each under the names of its engine and family.
 
 use std::hint::black_box;
+use std::net::IpAddr;
 
 use longmatch::engine::KernelVisitor;
 use longmatch::simd::Simd;
-use longmatch::{Engine, Family, Ipv4, Ipv6, Lookup, NamedEngines, NextHopId};
+use longmatch::{Engine, Family, FrozenTable, Ipv4, Ipv6, Lookup, NamedEngines, NextHopId, Table};
 
 /// All kernels of a structure.
 ///
@@ -38,4 +39,13 @@ impl<F: Family> KernelVisitor<F> for Compile {
 pub fn kernels() {
     Ipv4::kernels(&mut Compile);
     Ipv6::kernels(&mut Compile);
+}
+
+/// Looks addresses up one by one in tables of both kinds.
+#[inline(never)]
+pub fn addresses(frozen: &FrozenTable<u32>, table: &Table<u32>, addrs: &[IpAddr]) -> u64 {
+    let frozen =
+        addrs.iter().filter_map(|addr| frozen.lookup(*addr)).map(|value| u64::from(*value));
+    let table = addrs.iter().filter_map(|addr| table.lookup(*addr)).map(|value| u64::from(*value));
+    frozen.sum::<u64>() + table.sum::<u64>()
 }

@@ -23,6 +23,11 @@ use crate::workspace::{Compiler, cargo, root, target};
 use function::{Function, LoopCounts};
 use listing::Listing;
 
+/// The function that looks addresses up in tables one by one.
+const ADDRESSES: &str = "xtask_kernels::addresses";
+/// Part of the names of functions that it must not call.
+const TABLES: &str = "table::";
+
 /// Use of the counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -64,10 +69,11 @@ pub fn step(steps: &mut Steps, mode: Mode) {
 fn check(mode: Mode) -> Result<Verdict, Box<dyn Error>> {
     let Compiler { version, host } = Compiler::find()?;
     let functions = compile(&host)?;
-    let faults = timed::faults(&functions);
+    let mut faults = timed::faults(&functions);
+    faults.extend(called_for_addresses(&functions));
     if !faults.is_empty() {
         faults.iter().for_each(|fault| println!("{fault}"));
-        return Ok(Verdict::Failed(format!("{} fault(s) in timed loops", faults.len())));
+        return Ok(Verdict::Failed(format!("{} fault(s) in loops of lookups", faults.len())));
     }
     let now = list(&functions, format!("{version}, {host}"))?;
     let path = root().join(GOLDEN);
@@ -133,6 +139,18 @@ fn assembly_files(messages: &str, host: &str) -> Vec<PathBuf> {
         Some(path.with_file_name(name).with_extension("s"))
     };
     metadata.filter_map(beside).collect()
+}
+
+/// Returns what breaks the rule for lookups of single addresses, one line each: all of a table's code is inlined but the
+/// lookup in the structure. An address that is passed in memory costs as much as that lookup.
+fn called_for_addresses(functions: &HashMap<String, Function>) -> Vec<String> {
+    let Some(symbol) = functions.keys().find(|symbol| name::readable(symbol) == ADDRESSES) else {
+        return vec![format!("{ADDRESSES} is not found")];
+    };
+    let callees = functions[symbol].symbols.iter().filter(|callee| functions.contains_key(*callee));
+    let callees = callees.map(|callee| name::readable(callee));
+    let callees = callees.filter(|callee| callee.contains(TABLES));
+    callees.map(|callee| format!("{ADDRESSES} calls {callee}")).collect()
 }
 
 /// Counts the loops of every kernel, in the functions that it reaches.
