@@ -7,7 +7,8 @@ use crate::steps::Steps;
 use crate::workspace::{FEATURES, cargo, cargo_test};
 
 const COLUMNAR: &str = "--features longmatch-cli/columnar";
-const DPDK: &str = "--features longmatch-forward/dpdk";
+/// Of the program, with that of its library.
+const DPDK: &str = "--features longmatch-router/dpdk";
 const NO_DPDK: &str =
     "DPDK's library is not installed (Debian: `apt-get install dpdk-dev pkg-config`)";
 
@@ -26,8 +27,8 @@ pub fn test(steps: &mut Steps) {
     steps.command("tests, columnar", &mut cargo_test(&format!("{COLUMNAR} --test columnar")));
     match has_dpdk() {
         true => {
-            let words = format!("test --package longmatch-forward {DPDK} --lib --test dpdk");
-            steps.command("tests, DPDK", &mut cargo(&words));
+            let words = "test --package longmatch-forward --features dpdk --lib --test dpdk";
+            steps.command("tests, DPDK", &mut cargo(words));
         }
         false => steps.skip("tests, DPDK", NO_DPDK),
     }

@@ -18,7 +18,7 @@ use crate::workspace::rust_files;
 pub struct Crate {
     /// Path of the sources from the repository's root.
     sources: &'static str,
-    /// Module paths with their layers, the lowest first; the longest matching path applies, and `*` stands for any
+    /// Module paths with their layers, the lowest first; the longest matching path applies; `*` matches any
     /// module. An unlisted top-level file is an error.
     modules: &'static [(&'static str, u8)],
 }
@@ -177,14 +177,12 @@ fn imported(module: &[String], text: &str) -> BTreeSet<Vec<String>> {
     let code = without_comments(before_tests(text));
     let mut found = BTreeSet::new();
     let starts = ["crate::", "super::", "self::"].map(|start| code.match_indices(start));
-    for (start, word) in starts.into_iter().flatten() {
+    for (start, _) in starts.into_iter().flatten() {
         let before = code[..start].chars().next_back();
-        // A name after `$` is a macro's argument.
-        let is_argument = code[start + word.len()..].starts_with('$');
-        if is_argument || before.is_some_and(|c| c.is_alphanumeric() || "_:$".contains(c)) {
+        if before.is_some_and(|c| c.is_alphanumeric() || "_:$".contains(c)) {
             continue;
         }
-        // A module that a macro is given has no name here.
+        // The argument of a macro is not a name.
         if code[start..].split_once("::").is_some_and(|(_, after)| after.starts_with('$')) {
             continue;
         }

@@ -70,7 +70,7 @@ pub struct LoadedRoutes {
     pub table: Table<Box<str>>,
     /// Source, for headings: `embedded` or the names of the files.
     pub name: String,
-    /// The file of `--table` with its own ids, if [`Routes::use_ids`] was called.
+    /// The file of `--table` with its own ids, if [`LoadedRoutes::use_ids`] was called.
     ids: Option<Ids>,
 }
 
@@ -101,7 +101,7 @@ impl LoadedRoutes {
     /// not. `named` is `None` if the command has no such options.
     ///
     /// # Errors
-    /// As [`Routes::load`].
+    /// As [`LoadedRoutes::load`].
     pub fn load_as(
         source: &SourceArgs,
         families: Families,
@@ -110,10 +110,10 @@ impl LoadedRoutes {
         Self::load_with(source, families, named, None)
     }
 
-    /// Loads routes as [`Routes::load`] does, and keeps the changes in the order of the input.
+    /// Loads routes as [`LoadedRoutes::load`] does, and keeps the changes in the order of the input.
     ///
     /// # Errors
-    /// As [`Routes::load`].
+    /// As [`LoadedRoutes::load`].
     pub fn load_with_changes(
         source: &SourceArgs,
         families: Families,
@@ -188,7 +188,7 @@ impl LoadedRoutes {
         Ok(())
     }
 
-    /// The compiled form of `--table`, after [`Routes::use_ids`].
+    /// The compiled form of `--table`, after [`LoadedRoutes::use_ids`].
     pub fn compiled(&self) -> Option<FileEngine> {
         self.ids.as_ref().map(|ids| FileEngine::new(ids.file.clone()))
     }
@@ -201,12 +201,12 @@ impl LoadedRoutes {
         }
     }
 
-    /// Returns the text of a next hop of [`Routes::table`].
+    /// Returns the text of a next hop of [`LoadedRoutes::table`].
     pub fn next_hop(&self, id: NextHopId) -> &str {
         self.table.next_hops().get(id).map_or("?", |value| value)
     }
 
-    /// Returns the text of an id of [`Routes::rib`].
+    /// Returns the text of an id of [`LoadedRoutes::rib`].
     pub fn text(&self, id: NextHopId) -> String {
         match &self.ids {
             Some(ids) => table_file::next_hop(&ids.file, id),

@@ -1,5 +1,5 @@
-//! What the programs `longmatch`, `longmatch-lab` and `longmatch-forward` have in common, and the whole of `longmatch`,
-//! the longest-prefix match on the command line. Not an interface for other programs: it changes with them.
+//! The common parts of the programs `longmatch`, `longmatch-lab` and `longmatch-forward`, and all of `longmatch`, the
+//! longest-prefix match on the command line. It is not an interface for other programs: it changes with these.
 //!
 //! Results go to standard output, all other messages to standard error. Exit codes: 0 ok, 1 no
 //! match, a difference or an engine without a result, 2 bad usage or input.

@@ -9,18 +9,18 @@ use longmatch_cli::output::warn;
 
 use crate::args::{RoutesArgs, Split};
 
-/// Loads the routes as [`Routes::load`] does.
+/// Loads the routes as [`LoadedRoutes::load`] does.
 ///
 /// # Errors
-/// As [`Routes::load`].
+/// As [`LoadedRoutes::load`].
 pub fn load(args: &RoutesArgs, families: Families) -> Result<LoadedRoutes, CliError> {
     split(LoadedRoutes::load(&args.source, families)?, args.split)
 }
 
-/// Loads the routes as [`Routes::load_with_changes`] does.
+/// Loads the routes as [`LoadedRoutes::load_with_changes`] does.
 ///
 /// # Errors
-/// As [`Routes::load`].
+/// As [`LoadedRoutes::load`].
 pub fn load_with_changes(
     args: &RoutesArgs,
     families: Families,
@@ -29,7 +29,7 @@ pub fn load_with_changes(
     Ok((split(routes, args.split)?, changes))
 }
 
-/// Gives the routes the ids of the compiled form in `--table`, as [`Routes::use_ids`] does. A split table has no such
+/// Gives the routes the ids of the compiled form in `--table`, as [`LoadedRoutes::use_ids`] does. A split table has no such
 /// form.
 ///
 /// # Errors
@@ -42,11 +42,11 @@ pub fn use_ids(routes: &mut LoadedRoutes, args: &RoutesArgs) -> Result<(), CliEr
     routes.use_ids(&args.source)
 }
 
-/// Splits the table's IPv4 prefixes, if `--split` was given. A next hop that splitting adds is
-/// named by its number, such as `#300`.
+/// Splits the table's IPv4 prefixes, if `--split` was given. The name of a next hop that splitting adds
+/// is its number, such as `#300`.
 ///
 /// # Errors
-/// If the table has no room for a next hop.
+/// If the table cannot hold all next hops.
 pub fn split(routes: LoadedRoutes, split: Option<Split>) -> Result<LoadedRoutes, CliError> {
     let (ipv4, label) = match split {
         None => return Ok(routes),

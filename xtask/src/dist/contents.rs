@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    /// A program of a few lines stands for each release build.
+    /// A program of a few lines in place of each release build.
     const PROGRAM: &str = "#!/bin/sh\n\
         case \"$1\" in\n\
         completions) echo \"script of $2\";;\n\

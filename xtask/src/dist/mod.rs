@@ -1,6 +1,6 @@
 //! `cargo xtask dist`: the archive of a release for this machine's target.
 //!
-//! - `contents`: the files of the archive: the programs, what they print about themselves, documents, licences.
+//! - `contents`: the files of the archive: the programs, their manual pages and completions, documents, licences.
 //! - `licences`: the licences of the crates whose code the programs contain.
 //! - `archive`: files to bytes, always the same bytes for the same files.
 //!

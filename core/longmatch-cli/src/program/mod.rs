@@ -1,4 +1,4 @@
-//! What every program has: its start and its end, completions, manual pages and licences.
+//! The common parts of all programs: start and end, completions, manual pages and licences.
 
 pub mod completions;
 pub mod licences;
@@ -7,7 +7,7 @@ pub mod man;
 use std::process::ExitCode;
 
 use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::{CliError, Outcome};
 use crate::output;
@@ -53,7 +53,26 @@ fn usage(error: &clap::Error) -> ExitCode {
     // clap wrote the lines, but the values in them come from the user and may need escaping.
     let text = error.render().to_string();
     let lines: Vec<_> = text.trim_end().lines().map(longmatch_feed::printable).collect();
-    let text = lines.join("\n");
+    let mut text = lines.join("\n");
+    if let Some((command, program)) = other_program(error) {
+        text += &format!("\n\nFor '{command}' use the program {program}.");
+    }
     output::warn(text.strip_prefix("error: ").unwrap_or(&text));
     ExitCode::from(2)
+}
+
+/// The commands of each program that people may expect in another one.
+const COMMANDS: [(&str, &[&str]); 3] = [
+    ("longmatch", &["lookup", "compile", "annotate", "set", "rov"]),
+    ("longmatch-lab", &["stat", "verify", "bench", "replay", "report"]),
+    ("longmatch-forward", &["forward"]),
+];
+
+/// Returns an unknown command and the program that has it, if one has.
+fn other_program(error: &clap::Error) -> Option<(&str, &'static str)> {
+    let ContextValue::String(command) = error.get(ContextKind::InvalidSubcommand)? else {
+        return None;
+    };
+    let (program, _) = COMMANDS.iter().find(|(_, commands)| commands.contains(&&**command))?;
+    Some((command, program))
 }

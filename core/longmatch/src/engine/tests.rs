@@ -1,4 +1,4 @@
-//! Tests of what all engines say about themselves.
+//! Tests of the engines' descriptors and options.
 
 use super::auto::{AutoGoal, Locality, Trial, Usage};
 use super::{
@@ -69,7 +69,7 @@ fn configs_are_specs() {
     }
 }
 
-/// Descriptors have what documents and reports show, and are right about families and variants.
+/// Descriptors have all texts that documents and reports show, and the right families and variants.
 #[test]
 fn descriptors_are_complete() {
     for kind in EngineKind::ALL {

@@ -83,7 +83,7 @@ fn is_large<F: Engines>(engine: &str) -> bool {
 
 fn is_slow(engine: &str) -> bool {
     let engine: crate::EngineSpec = engine.parse().unwrap();
-    engine.kind.descriptor().unwrap().large
+    engine.kind.descriptor().unwrap().slow
 }
 
 /// The engines, or a few of them if the environment asks for few: mutation tests do, as without

@@ -49,11 +49,10 @@ pub fn levels() -> impl Iterator<Item = Simd> {
 }
 
 /// Whether compiling and checking takes long for any table. The quick form then does so only in tests with one table.
-fn is_large(spec: &EngineSpec) -> bool {
-    spec.kind != EngineKind::Auto && descriptor(spec.kind).large
+fn is_slow(spec: &EngineSpec) -> bool {
+    spec.kind != EngineKind::Auto && descriptor(spec.kind).slow
 }
 
-/// What the engine says about itself.
 fn descriptor(kind: EngineKind) -> &'static Descriptor {
     kind.descriptor().expect("tests have every engine")
 }
@@ -63,7 +62,7 @@ fn descriptor(kind: EngineKind) -> &'static Descriptor {
 /// The answers are looked up singly, one after the other and as a batch, at every level.
 pub fn check_all<F: Engines>(name: &str, rib: &Rib<F>, answers: &[(F::Bits, Option<NextHopId>)]) {
     let (keys, expected): (Vec<F::Bits>, Vec<_>) = answers.iter().copied().unzip();
-    for spec in specs::<F>().into_iter().filter(|spec| !quick() || !is_large(spec)) {
+    for spec in specs::<F>().into_iter().filter(|spec| !quick() || !is_slow(spec)) {
         let fib = match Fib::compile(rib, spec.clone()) {
             Ok(fib) => fib,
             // An error that names an exceeded limit is a proper answer, if next hops of 15 bits

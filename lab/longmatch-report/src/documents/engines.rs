@@ -1,4 +1,4 @@
-//! Tables of what the engines say about themselves.
+//! Tables of the engines, from their descriptors.
 
 use longmatch::EngineKind;
 use longmatch::engine::{Descriptor, Form};

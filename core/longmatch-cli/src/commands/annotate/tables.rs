@@ -69,7 +69,7 @@ impl Added {
 pub enum AddedValue {
     /// Nothing: no prefix matches.
     Nothing,
-    /// The row with this number, of the table of [`Tables::column`].
+    /// The row with this number, of the table of [`AnnotationTables::column`].
     Row(u32),
     /// The longest matching prefix.
     Prefix(IpPrefix),

@@ -62,7 +62,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     summary: "a table of 2^24 entries, and groups of 256",
     hue: ["#00805c", "#2fbf94"],
     order: Some(5),
-    large: true,
+    slow: true,
     variants: [&["entry=32"], &[], &[]],
     forms: &[Form {
         paper: "Gupta, Lin, McKeown, INFOCOM 1998",

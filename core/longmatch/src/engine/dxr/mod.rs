@@ -56,7 +56,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     summary: "a direct table, and ranges for a binary search",
     hue: ["#a86f00", "#e0a52a"],
     order: Some(3),
-    large: true,
+    slow: true,
     wider: &["xl", "hops=k", "hops=k:xl", "wide", "d=22:wide", "d=22:hops=k:wide"],
     variants: [
         &[

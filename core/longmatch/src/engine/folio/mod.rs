@@ -1,5 +1,4 @@
-//! Folio: pages of the grain that each part of a table needs, with a form for IPv4 ([`v4`]) and one for
-//! IPv6 ([`v6`]).
+//! Folio: pages in a form that suits each block, for IPv4 ([`v4`]) and for IPv6 ([`v6`]).
 //!
 //! See the README beside this file, and those of the forms.
 
@@ -19,7 +18,7 @@ pub(super) const NAME: &str = "folio";
 /// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     title: "Folio",
-    summary: "a direct table, and pages of the grain that each needs; our own",
+    summary: "a direct table, and pages in a form that suits each block; our own",
     hue: ["#cc4a00", "#ff7f3f"],
     order: Some(1),
     variants: [

@@ -1,9 +1,8 @@
-//! What an engine says about itself.
+//! The description of an engine.
 
 /// An engine's entry in the registry, without its builder.
 ///
-/// Documents, help, reports and tests take what they show of an engine from here, so that a new
-/// engine needs no line in any of them.
+/// Documents, help, reports and tests read it, so that a new engine needs no line in any of them.
 #[derive(Debug)]
 pub struct Descriptor {
     /// Name of the algorithm, as its authors write it.
@@ -19,7 +18,7 @@ pub struct Descriptor {
     /// Whether a lookup takes time in proportion to the table.
     pub oracle: bool,
     /// Whether compiling and checking takes long for any table.
-    pub large: bool,
+    pub slow: bool,
     /// Options of variants with wider limits than the default, narrowest first.
     pub wider: &'static [&'static str],
     /// Options of further variants that the test suites compile: of both families, of IPv4 and of
@@ -32,9 +31,9 @@ pub struct Descriptor {
 /// An engine, or a variant of it, in a comparison of all engines.
 #[derive(Debug)]
 pub struct Form {
-    /// What is added to the engine's name; empty for the engine itself.
+    /// The variant's options, after the engine's name; empty for the engine itself.
     pub name: &'static str,
-    /// Authors, place and year of the paper; what the engine is otherwise.
+    /// Authors, place and year of the paper, or the origin of an engine without one.
     pub paper: &'static str,
     /// `both`, `IPv4` or `IPv6`.
     pub families: &'static str,
@@ -42,9 +41,9 @@ pub struct Form {
     pub reads: &'static str,
     /// The parts of the structure.
     pub structure: &'static str,
-    /// What a change under readers writes; empty where the engine is compiled again.
+    /// The words that a change under readers writes; empty if the engine is compiled again.
     pub changes: &'static str,
-    /// The limit that tables may reach, and what is beyond it; empty where there is none.
+    /// The limit of a table, and the result beyond it; empty if there is no limit.
     pub limit: [&'static str; 2],
 }
 
@@ -57,7 +56,7 @@ impl Descriptor {
         hue: ["#6d7278", "#9aa0a8"],
         order: None,
         oracle: false,
-        large: false,
+        slow: false,
         wider: &[],
         variants: [&[]; 3],
         forms: &[],
