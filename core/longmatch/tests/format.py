@@ -25,11 +25,24 @@ def xxh64(b):
     h = (h ^ h >> 33) * P2 & M
     return (h := (h ^ h >> 29) * P3 & M) ^ h >> 32
 
+def unpack(section, count):  # a packed array
+    words, numbers = [w for w, in struct.iter_unpack("<Q", section)], []
+    def bits(place, at, width):
+        word, offset = place + at * width // 64, at * width % 64
+        pair = words[word] | (words[word + 1] if offset + width > 64 else 0) << 64 if width else 0
+        return pair >> offset & (1 << width) - 1
+    for i in range(count):
+        least, head = words[i // 64 * 2], words[i // 64 * 2 + 1]
+        place, shift, width, index = head & (1 << 40) - 1, head >> 40 & 255, head >> 48 & 255, head >> 56
+        d = bits(place + index, bits(place, i % 64, index), width) if index else bits(place, i % 64, width)
+        numbers.append(least + (d << shift))
+    return numbers
+
 class Table:
     def __init__(self, data):
-        magic, version, count, length, flags, self.rows, n4, n6, columns, *zero, checksum = \
+        magic, version, count, length, flags, self.rows, n4, n6, columns, strings, zero, checksum = \
             struct.unpack_from("<8sIIQIIIIIIQQ", data)
-        assert magic == b"\x89LMT\r\n\x1a\n" and version == 2 and length == len(data) and zero == [0, 0]
+        assert magic == b"\x89LMT\r\n\x1a\n" and version == 3 and length == len(data) and zero == 0
         end = 64 + 32 * count
         assert xxh64(data[:56] + data[64:end]) == checksum, "header"
         self.s, self.routes, self.keep_mapped = {}, flags & 1, flags & 2
@@ -40,14 +53,16 @@ class Table:
             assert xxh64(data[offset:end]) == checksum, kind
         assert not any(data[end:]), "padding"
         words = lambda kind, form, index=0: [w for w, in struct.iter_unpack("<" + form, self.s[kind, index])]
-        bits = words("4pre", "I") + [high << 64 | low for low, high in struct.iter_unpack("<QQ", self.s["6pre", 0])]
-        self.keys = list(zip([4] * n4 + [6] * n6, bits, self.s["plen", 0]))
-        self.row_of, offsets = words("prow", "I"), words("soff", "Q")
+        packed = lambda kind, count, index=0: unpack(self.s[kind, index], count)
+        bits = packed("4pre", n4) + [high << 64 | low for high, low in zip(packed("6pre", n6), packed("6low", n6))]
+        self.keys = list(zip([4] * n4 + [6] * n6, bits, packed("plen", n4 + n6)))
+        self.row_of, offsets = packed("prow", n4 + n6), packed("soff", strings + 1)
         self.strings = [self.s["text", 0][a:b].decode() for a, b in zip(offsets, offsets[1:])]
         heads = list(struct.iter_unpack("<II", self.s["colm", 0]))
         self.columns, self.cells = [self.strings[name] for _, name in heads], []
         for i, (ty, _) in enumerate(heads):
-            cells = words("cell", "IQqd"[ty - 1], i)
+            cells = packed("cell", self.rows, i)
+            if ty > 2: cells = [struct.unpack("<" + "qd"[ty - 3], struct.pack("<Q", c))[0] for c in cells]
             nulls = self.s.get(("null", i), bytes(-(-self.rows // 8)))
             self.cells.append([(self.strings[c - 1] if c else None) if ty == 1 else
                                None if nulls[row // 8] >> row % 8 & 1 else c for row, c in enumerate(cells)])

@@ -87,14 +87,14 @@ fn files_say_what_is_wrong_with_them() {
     let (error, _) = opened(b"PREFIX,SITE\n10.0.0.0/8,office\n");
     assert!(error.contains("magic bytes of a longmatch table"), "{error}");
     let mut newer = bytes.clone();
-    newer[8] = 3;
+    newer[8] = 4;
     let (error, trusted) = opened(&newer);
-    assert!(error.contains("version 3") && error.contains("knows version 2"), "{error}");
+    assert!(error.contains("version 4") && error.contains("knows version 3"), "{error}");
     assert!(trusted.is_err());
     // The header of an empty file of version 1; its sections are not read.
     let old = [&bytes[..8], &1u32.to_le_bytes(), &19u32.to_le_bytes(), &[0; 48]].concat();
     for (error, trusted) in [opened(&old), opened(&[&old[..], &bytes[64..]].concat())] {
-        let right = "version 1 of the format, which is older than version 2";
+        let right = "version 1 of the format, which is older than version 3";
         assert!(error.contains(right) && error.contains("`longmatch compile`"), "{error}");
         assert_eq!(trusted.map_err(|trusted| trusted == error), Err(true));
     }

@@ -12,7 +12,7 @@ use crate::engine::image::DamagedImage;
 use crate::engine::images::{NoImage, WITH_IMAGES};
 
 /// The version of the format that this program writes, and the only one that it reads.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// Why a file of a compiled table cannot be written or opened.
 ///

@@ -34,21 +34,23 @@ const OPTIONAL: u16 = 1;
 /// The kind of content of a section.
 pub(super) type SectionKind = [u8; 4];
 
-/// Prefixes of IPv4 routes, in order: words of 32 bits.
+/// Prefixes of IPv4 routes, in order: a packed array.
 pub(super) const PREFIXES4: SectionKind = *b"4pre";
-/// Prefixes of IPv6 routes, in order: integers of 128 bits.
+/// Upper halves of the prefixes of IPv6 routes, in order: a packed array.
 pub(super) const PREFIXES6: SectionKind = *b"6pre";
-/// Lengths of the prefixes: a byte each, IPv4 first.
+/// Lower halves of the same prefixes: a packed array.
+pub(super) const LOWER6: SectionKind = *b"6low";
+/// Lengths of the prefixes, IPv4 first: a packed array.
 pub(super) const LENGTHS: SectionKind = *b"plen";
-/// Rows of the routes: words of 32 bits, IPv4 first.
+/// Rows of the routes, IPv4 first: a packed array.
 pub(super) const ROWS: SectionKind = *b"prow";
 /// Types and names of the columns.
 pub(super) const COLUMNS: SectionKind = *b"colm";
-/// Cells of a column.
+/// Cells of a column: a packed array.
 pub(super) const CELLS: SectionKind = *b"cell";
 /// Which cells of a column of numbers are null.
 pub(super) const NULLS: SectionKind = *b"null";
-/// Where the strings begin: words of 64 bits, and one for the end.
+/// Where the strings begin, and where the last one ends: a packed array.
 pub(super) const STRINGS: SectionKind = *b"soff";
 /// The bytes of all strings.
 pub(super) const TEXT: SectionKind = *b"text";
@@ -56,8 +58,8 @@ pub(super) const TEXT: SectionKind = *b"text";
 pub(super) const FORM: [u8; 3] = *b"eng";
 
 /// The kinds without arrays of engines.
-const KNOWN: [SectionKind; 9] =
-    [PREFIXES4, PREFIXES6, LENGTHS, ROWS, COLUMNS, CELLS, NULLS, STRINGS, TEXT];
+const KNOWN: [SectionKind; 10] =
+    [PREFIXES4, PREFIXES6, LOWER6, LENGTHS, ROWS, COLUMNS, CELLS, NULLS, STRINGS, TEXT];
 
 /// The header's facts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -69,6 +71,8 @@ pub(super) struct Header {
     pub ipv4: u32,
     pub ipv6: u32,
     pub columns: u32,
+    /// Number of distinct strings.
+    pub strings: u32,
 }
 
 /// An entry of the table of sections.
@@ -112,7 +116,7 @@ pub(super) fn encode(header: Header, sections: &[Section], file_len: usize) -> V
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend((sections.len() as u32).to_le_bytes());
     bytes.extend((file_len as u64).to_le_bytes());
-    for word in [flags, header.rows, header.ipv4, header.ipv6, header.columns] {
+    for word in [flags, header.rows, header.ipv4, header.ipv6, header.columns, header.strings] {
         bytes.extend(word.to_le_bytes());
     }
     bytes.resize(HEADER, 0);
@@ -181,7 +185,7 @@ pub(super) fn decode(file: &[u8], check: bool) -> Result<(Header, Vec<Section>),
         return Err(FileErrorKind::Checksum { section: "the header".into() }.into());
     }
     let flags = u32_at(file, 24);
-    if flags & !(ROUTES | KEEP_MAPPED) != 0 || u32_at(file, 44) != 0 || u64_at(file, 48) != 0 {
+    if flags & !(ROUTES | KEEP_MAPPED) != 0 || u64_at(file, 48) != 0 {
         return Err(wrong("a bit is set that has no meaning in this version"));
     }
     let header = Header {
@@ -191,6 +195,7 @@ pub(super) fn decode(file: &[u8], check: bool) -> Result<(Header, Vec<Section>),
         ipv4: u32_at(file, 32),
         ipv6: u32_at(file, 36),
         columns: u32_at(file, 40),
+        strings: u32_at(file, 44),
     };
     let sections = sections(&file[HEADER..end], file, end, check)?;
     Ok((header, sections))

@@ -6,6 +6,7 @@
 //! disk      files replaced as a whole    memory   files that are read or mapped
 //! open      sections to a table, verified         table, lookups  FileTable
 //! routes    sorted prefixes              values   FileRow: columns of cells
+//! packed    arrays of numbers in few bits
 //! ```
 
 mod checksum;
@@ -15,6 +16,7 @@ mod layout;
 mod lookups;
 mod memory;
 mod open;
+mod packed;
 mod routes;
 mod spec;
 mod table;

@@ -12,9 +12,10 @@ use hashbrown::HashMap;
 use super::checksum::xxh64;
 use super::error::{FileError, FileErrorKind};
 use super::layout::{
-    CELLS, COLUMNS, FORM, Header, LENGTHS, NULLS, PREFIXES4, PREFIXES6, ROWS, STRINGS, Section,
-    SectionKind, TEXT, decode,
+    CELLS, COLUMNS, FORM, Header, LENGTHS, LOWER6, NULLS, PREFIXES4, PREFIXES6, ROWS, STRINGS,
+    Section, SectionKind, TEXT, decode,
 };
+use super::packed::Packed;
 use super::routes::FileRoutes;
 use super::values::{ColumnCells, Strings, Values};
 use super::writer::type_of;
@@ -115,10 +116,11 @@ impl<'a> Sections<'a> {
         let (count4, count6) = (header.ipv4 as usize, header.ipv6 as usize);
         let count = count4.saturating_add(count6);
         let routes = FileRoutes {
-            ipv4: self.array(PREFIXES4, 0, count4)?,
-            ipv6: self.array(PREFIXES6, 0, count6)?,
-            lens: self.array(LENGTHS, 0, count)?,
-            rows: self.array(ROWS, 0, count)?,
+            ipv4: self.packed(PREFIXES4, 0, count4)?,
+            upper6: self.packed(PREFIXES6, 0, count6)?,
+            lower6: self.packed(LOWER6, 0, count6)?,
+            lens: self.packed(LENGTHS, 0, count)?,
+            rows: self.packed(ROWS, 0, count)?,
         };
         Ok(Opened { header, ipv4, ipv6, routes, values: self.values(header)? })
     }
@@ -161,6 +163,17 @@ impl<'a> Sections<'a> {
         Err(FileError::structure(section.name(), what))
     }
 
+    /// A section as a packed array with this number of items.
+    fn packed(&self, kind: SectionKind, index: u16, count: usize) -> Result<Packed, FileError> {
+        let section = self.require(kind, index)?;
+        Packed::new(self.items(section)?, count).ok_or_else(|| {
+            FileError::structure(
+                section.name(),
+                format!("it is no packed array of {count} numbers"),
+            )
+        })
+    }
+
     /// The engine of a family; the names of its sections begin with a digit.
     fn engine<F: Images>(&self, digit: u8) -> Result<Fib<F>, FileError> {
         let [a, b, c] = FORM;
@@ -185,7 +198,7 @@ impl<'a> Sections<'a> {
     fn values(&self, header: Header) -> Result<Values, FileError> {
         let heads = self.array::<u32>(COLUMNS, 0, 2 * header.columns as usize)?;
         let strings = Strings {
-            offsets: self.items(self.require(STRINGS, 0)?)?,
+            offsets: self.packed(STRINGS, 0, (header.strings as usize).saturating_add(1))?,
             text: self.items(self.require(TEXT, 0)?)?,
         };
         let rows = header.rows as usize;
@@ -197,11 +210,11 @@ impl<'a> Sections<'a> {
             let index = u16::try_from(index).map_err(|_| wrong("there are too many"))?;
             columns.push(Column::new(name, ty));
             cells.push(match ty {
-                ColumnType::String => ColumnCells::Strings(self.array(CELLS, index, rows)?),
+                ColumnType::String => ColumnCells::Strings(self.packed(CELLS, index, rows)?),
                 _ => {
                     let nulls = self.find(NULLS, index);
                     let nulls = nulls.map(|_| self.array(NULLS, index, rows.div_ceil(8)));
-                    ColumnCells::Numbers(self.array(CELLS, index, rows)?, nulls.transpose()?)
+                    ColumnCells::Numbers(self.packed(CELLS, index, rows)?, nulls.transpose()?)
                 }
             });
         }

@@ -188,7 +188,8 @@ impl FileSpec {
         let mut pieces: Vec<_> = writer::image(b'4', Images::image(&self.ipv4, &ipv4)?).collect();
         pieces.extend(writer::image(b'6', Images::image(&self.ipv6, &ipv6)?));
         pieces.extend(writer::routes(data, &numbers));
-        pieces.extend(writer::values(data.columns(), &numbers.rows)?);
+        let (values, strings) = writer::values(data.columns(), &numbers.rows)?;
+        pieces.extend(values);
         let header = Header {
             routes: self.answers == Answers::Routes,
             keep_mapped: table.keep_mapped,
@@ -196,6 +197,7 @@ impl FileSpec {
             ipv4: ipv4.len() as u32,
             ipv6: ipv6.len() as u32,
             columns: data.columns().len() as u32,
+            strings,
         };
         let bytes = writer::file(header, &pieces);
         let (routes, rows) = (table.len(), numbers.rows.len());

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::packed::Packed;
 use crate::mem::Frozen;
 use crate::table::{Cell, Column, ColumnType};
 
@@ -20,35 +21,38 @@ pub(super) struct Values {
 #[derive(Debug)]
 pub(super) enum ColumnCells {
     /// Numbers of strings plus one; 0 is null.
-    Strings(Frozen<u32>),
+    Strings(Packed),
     /// The bits of numbers, and a bit for each that is null.
-    Numbers(Frozen<u64>, Option<Frozen<u8>>),
+    Numbers(Packed, Option<Frozen<u8>>),
 }
 
 /// Strings by number.
 #[derive(Debug)]
 pub(super) struct Strings {
     /// Where each string begins, and where the last one ends.
-    pub offsets: Frozen<u64>,
+    pub offsets: Packed,
     pub text: Frozen<u8>,
 }
 
 impl Strings {
     /// A string; `None` if there is none, or it is damaged.
     pub fn get(&self, number: usize) -> Option<&str> {
-        let [start, end] = self.offsets.get(number..)?.first_chunk::<2>()?.map(usize::try_from);
-        str::from_utf8(self.text.get(start.ok()?..end.ok()?)?).ok()
+        let offset = |number| usize::try_from(self.offsets.get(number)?).ok();
+        let (start, end) = (offset(number)?, offset(number.checked_add(1)?)?);
+        str::from_utf8(self.text.get(start..end)?).ok()
     }
 
     /// Whether every string is one.
     pub fn are_sound(&self) -> bool {
         let Ok(text) = str::from_utf8(&self.text) else { return false };
-        let boundary = |offset: &u64| {
-            usize::try_from(*offset).is_ok_and(|offset| text.is_char_boundary(offset))
-        };
-        let ends = (self.offsets.first(), self.offsets.last());
-        let whole = ends == (Some(&0), Some(&(text.len() as u64)));
-        whole && self.offsets.is_sorted() && self.offsets.iter().all(boundary)
+        let mut end = 0;
+        let rises = self.offsets.iter().all(|offset| {
+            let Some(offset) = offset.and_then(|it| usize::try_from(it).ok()) else { return false };
+            let rises = offset >= end && text.is_char_boundary(offset);
+            end = offset;
+            rises
+        });
+        rises && end == text.len() && self.offsets.get(0) == Some(0)
     }
 }
 
@@ -62,13 +66,14 @@ impl Values {
         match cells {
             ColumnCells::Strings(numbers) => {
                 let number = numbers.get(at).and_then(|number| number.checked_sub(1));
-                number.and_then(|it| self.strings.get(it as usize)).map_or(Cell::Null, Cell::String)
+                let number = number.and_then(|it| usize::try_from(it).ok());
+                number.and_then(|it| self.strings.get(it)).map_or(Cell::Null, Cell::String)
             }
             ColumnCells::Numbers(numbers, nulls) => {
                 let null = |nulls: &Frozen<u8>| nulls.get(at / 8).map(|byte| byte >> (at % 8) & 1);
                 let null = nulls.as_ref().and_then(null);
                 match numbers.get(at) {
-                    Some(bits) if null != Some(1) => number(column.ty, *bits),
+                    Some(bits) if null != Some(1) => number(column.ty, bits),
                     _ => Cell::Null,
                 }
             }

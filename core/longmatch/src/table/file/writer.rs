@@ -8,9 +8,10 @@ use hashbrown::HashMap;
 use super::checksum::xxh64;
 use super::error::{FileError, FileErrorKind};
 use super::layout::{
-    ALIGN, CELLS, COLUMNS, ENTRY, FORM, HEADER, Header, LENGTHS, LONG, NULLS, PAGE, PREFIXES4,
-    PREFIXES6, ROWS, STRINGS, Section, SectionKind, TEXT, encode,
+    ALIGN, CELLS, COLUMNS, ENTRY, FORM, HEADER, Header, LENGTHS, LONG, LOWER6, NULLS, PAGE,
+    PREFIXES4, PREFIXES6, ROWS, STRINGS, Section, SectionKind, TEXT, encode,
 };
+use super::packed::pack;
 use crate::engine::image::SLACK;
 use crate::engine::images::OwnedImage;
 use crate::net::NextHopId;
@@ -80,22 +81,31 @@ impl<'a> RowNumbers<'a> {
 /// The sections of the routes.
 pub(super) fn routes(data: &PrefixData, numbers: &RowNumbers<'_>) -> Vec<Piece> {
     let table = data.table();
-    let row = |id| numbers.number(id).get() - 1;
-    let (mut lens, mut rows) = (Vec::new(), Vec::new());
-    let (mut bits4, mut bits6) = (Vec::new(), Vec::new());
-    for route in &table.ipv4 {
-        bits4.extend(route.prefix.bits().to_le_bytes());
-        lens.push(route.prefix.len());
-        rows.extend(row(route.next_hop).to_le_bytes());
-    }
-    for route in &table.ipv6 {
-        bits6.extend(route.prefix.bits().to_le_bytes());
-        lens.push(route.prefix.len());
-        rows.extend(row(route.next_hop).to_le_bytes());
-    }
-    [(PREFIXES4, bits4), (PREFIXES6, bits6), (LENGTHS, lens), (ROWS, rows)]
-        .map(|(kind, bytes)| Piece::new(kind, bytes))
-        .into()
+    let row = |id| u64::from(numbers.number(id).get() - 1);
+    let mut pieces = Vec::new();
+    // One array at a time: each takes eight bytes a route until it is packed.
+    let mut piece = |kind, ipv4: Vec<u64>, ipv6: Vec<u64>| {
+        let numbers = [ipv4, ipv6].concat();
+        pieces.push(Piece::new(kind, pack(&numbers)));
+    };
+    let (ipv4, ipv6) = (&table.ipv4, &table.ipv6);
+    let bits = ipv4.iter().map(|route| route.prefix.bits().into()).collect();
+    piece(PREFIXES4, bits, Vec::new());
+    let upper = ipv6.iter().map(|route| (route.prefix.bits() >> 64) as u64).collect();
+    piece(PREFIXES6, Vec::new(), upper);
+    let lower = ipv6.iter().map(|route| route.prefix.bits() as u64).collect();
+    piece(LOWER6, Vec::new(), lower);
+    piece(
+        LENGTHS,
+        ipv4.iter().map(|route| route.prefix.len().into()).collect(),
+        ipv6.iter().map(|route| route.prefix.len().into()).collect(),
+    );
+    piece(
+        ROWS,
+        ipv4.iter().map(|route| row(route.next_hop)).collect(),
+        ipv6.iter().map(|route| row(route.next_hop)).collect(),
+    );
+    pieces
 }
 
 /// Strings, each once, numbered by their first use.
@@ -117,11 +127,14 @@ impl<'a> Strings<'a> {
     }
 }
 
-/// The sections of columns and rows.
+/// The sections of columns and rows, and the number of distinct strings.
 ///
 /// # Errors
 /// When there are too many columns or strings.
-pub(super) fn values<'a>(columns: &'a [Column], rows: &[&'a Row]) -> Result<Vec<Piece>, FileError> {
+pub(super) fn values<'a>(
+    columns: &'a [Column],
+    rows: &[&'a Row],
+) -> Result<(Vec<Piece>, u32), FileError> {
     if columns.len() > MAX_COLUMNS {
         let limit = MAX_COLUMNS as u64;
         return Err(FileErrorKind::Limit { what: "columns", limit }.into());
@@ -134,23 +147,23 @@ pub(super) fn values<'a>(columns: &'a [Column], rows: &[&'a Row]) -> Result<Vec<
     }
     let mut pieces = alloc::vec![Piece::new(COLUMNS, heads)];
     for (index, column) in columns.iter().enumerate() {
-        let mut cells = Vec::new();
+        let mut cells = Vec::with_capacity(rows.len());
         let mut nulls = alloc::vec![0u8; rows.len().div_ceil(8)];
         for (i, row) in rows.iter().enumerate() {
-            match &row[index] {
-                Cell::Null if column.ty == ColumnType::String => cells.extend(0u32.to_le_bytes()),
-                Cell::String(text) => cells.extend((strings.number(text) + 1).to_le_bytes()),
-                Cell::U64(number) => cells.extend(number.to_le_bytes()),
-                Cell::I64(number) => cells.extend(number.to_le_bytes()),
-                Cell::F64(number) => cells.extend(number.to_bits().to_le_bytes()),
+            cells.push(match &row[index] {
+                Cell::Null if column.ty == ColumnType::String => 0,
+                Cell::String(text) => u64::from(strings.number(text)) + 1,
+                Cell::U64(number) => *number,
+                Cell::I64(number) => number.cast_unsigned(),
+                Cell::F64(number) => number.to_bits(),
                 Cell::Null => {
-                    cells.extend(0u64.to_le_bytes());
                     nulls[i / 8] |= 1 << (i % 8);
+                    0
                 }
-            }
+            });
         }
         let index = index as u16;
-        pieces.push(Piece { index, ..Piece::new(CELLS, cells) });
+        pieces.push(Piece { index, ..Piece::new(CELLS, pack(&cells)) });
         if nulls.iter().any(|byte| *byte != 0) {
             pieces.push(Piece { index, ..Piece::new(NULLS, nulls) });
         }
@@ -161,9 +174,8 @@ pub(super) fn values<'a>(columns: &'a [Column], rows: &[&'a Row]) -> Result<Vec<
         return Err(FileErrorKind::Limit { what: "distinct strings", limit }.into());
     }
     offsets.push(text.len() as u64);
-    let offsets = offsets.into_iter().flat_map(u64::to_le_bytes).collect();
-    pieces.extend([Piece::new(STRINGS, offsets), Piece::new(TEXT, text.into())]);
-    Ok(pieces)
+    pieces.extend([Piece::new(STRINGS, pack(&offsets)), Piece::new(TEXT, text.into())]);
+    Ok((pieces, numbers.len() as u32))
 }
 
 /// The number of a type.
