@@ -55,11 +55,12 @@ impl Request {
     /// # Safety
     /// If the payload of this kind of request has a pointer, it is valid for what the kernel does
     /// with it.
-    pub(super) unsafe fn send(&mut self, to: impl AsFd, code: libc::Ioctl) -> io::Result<()> {
+    #[allow(clippy::unnecessary_cast, reason = "musl takes codes of another type")]
+    pub(super) unsafe fn send(&mut self, to: impl AsFd, code: libc::c_ulong) -> io::Result<()> {
         let request: *mut Self = self;
         // SAFETY: the requests of interfaces read and write one `struct ifreq`, whose size this
         // structure has; the caller vouches for a pointer in it.
-        let result = unsafe { libc::ioctl(to.as_fd().as_raw_fd(), code, request) };
+        let result = unsafe { libc::ioctl(to.as_fd().as_raw_fd(), code as libc::Ioctl, request) };
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 }
@@ -153,7 +154,7 @@ impl Interfaces {
         &self,
         name: &str,
         payload: [u8; N],
-        code: libc::Ioctl,
+        code: libc::c_ulong,
     ) -> io::Result<Request> {
         let mut request = Request::new(name, payload)?;
         // SAFETY: this module calls it for requests whose payload is a number only.

@@ -7,6 +7,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use super::interface::{Interfaces, Request};
 use crate::sysctl;
 
+/// The request that makes an interface; its type differs between C libraries.
+#[allow(clippy::unnecessary_cast, reason = "musl's codes have another type")]
+const TUNSETIFF: libc::c_ulong = libc::TUNSETIFF as libc::c_ulong;
+
 /// The largest MTU of a TUN device, in bytes.
 const MAX_MTU: i32 = 65_535;
 
@@ -42,7 +46,7 @@ impl Tun {
         let flags = (libc::IFF_TUN | libc::IFF_NO_PI) as i16;
         let mut request = Request::new(name, flags.to_ne_bytes())?;
         // SAFETY: the payload of this request is a number.
-        unsafe { request.send(&file, libc::TUNSETIFF) }?;
+        unsafe { request.send(&file, TUNSETIFF) }?;
         let tun = Self { file, name: request.name() };
         tun.configure(warnings);
         let interfaces = Interfaces::open()?;
