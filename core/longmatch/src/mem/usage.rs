@@ -62,12 +62,7 @@ pub struct MemoryPart {
 
 impl MemoryPart {
     /// A part that is an array.
-    ///
-    /// ```
-    /// use longmatch::MemoryPart;
-    /// let part = MemoryPart::of_slice("nodes", &[0_u32; 5]);
-    /// assert_eq!((part.count, part.bytes), (5, 20));
-    /// ```
+    #[doc(hidden)]
     pub fn of_slice<T>(name: &'static str, slice: &[T]) -> Self {
         Self { name, count: slice.len(), bytes: size_of_val(slice) }
     }

@@ -4,7 +4,7 @@
 //! ordered iteration; for lookups by the million compile an engine from it.
 //!
 //! Compilers read two views of it: disjoint address ranges ([`Rib::ranges`]) and leaf-pushed slots
-//! of a fixed stride ([`Rib::root_block`]).
+//! of a fixed stride (`Rib::root_block`).
 
 mod aggregate;
 mod dispatch;
@@ -12,13 +12,16 @@ mod iter;
 mod ranges;
 mod trie;
 
-pub use iter::{DirectChildren, Iter};
-pub use ranges::{Coalesced, Range, Ranges};
+use iter::DirectChildren;
+pub use iter::Iter;
+pub(crate) use ranges::Coalesced;
+pub use ranges::{Range, Ranges};
 pub(crate) use trie::MAX_ROUTES;
-pub use trie::{Block, Cover, Slots};
+pub use trie::{Block, Slots};
 
 use crate::net::{Change, Family, NextHopId, Outcome, Prefix, Route, answers_for};
 use core::fmt;
+use core::iter::FusedIterator;
 use core::ops::RangeBounds;
 use trie::Trie;
 
@@ -324,8 +327,11 @@ impl<F: Family> Rib<F> {
     /// assert_eq!(rib.cover(prefix).count(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn cover(&self, prefix: impl Into<Prefix<F>>) -> Cover<'_, F> {
-        Cover::new(&self.trie, prefix.into())
+    pub fn cover(
+        &self,
+        prefix: impl Into<Prefix<F>>,
+    ) -> impl FusedIterator<Item = Route<F>> + Clone {
+        trie::Cover::new(&self.trie, prefix.into())
     }
 
     /// Every route whose prefix `prefix` covers, its own included, in order.
@@ -361,7 +367,10 @@ impl<F: Family> Rib<F> {
     /// assert_eq!(below, ["10.1.0.0/16", "10.3.0.0/16"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn direct_children(&self, prefix: Prefix<F>) -> DirectChildren<'_, F> {
+    pub fn direct_children(
+        &self,
+        prefix: Prefix<F>,
+    ) -> impl FusedIterator<Item = Route<F>> + Clone {
         let (_, top) = self.trie.around(&self.trie.top(), prefix);
         DirectChildren::new(&self.trie, prefix, top)
     }
@@ -439,19 +448,7 @@ impl<F: Family> Rib<F> {
     }
 
     /// The whole table as a block to expand into leaf-pushed slots.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, NextHopId, Rib};
-    /// let mut rib = Rib::<Ipv4>::new();
-    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
-    /// // A direct table over the first 8 bits of the address.
-    /// let mut table = Vec::new();
-    /// rib.root_block().for_each_slots(8, |slots| {
-    ///     table.resize(table.len() + slots.count, slots.next_hop);
-    /// });
-    /// assert_eq!((table.len(), table[10], table[11]), (256, NextHopId::new(1), None));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    #[doc(hidden)]
     #[must_use]
     pub fn root_block(&self) -> Block<'_, F> {
         Block::root(&self.trie)

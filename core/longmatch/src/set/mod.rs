@@ -40,7 +40,7 @@ use core::fmt;
 use crate::net::{Family, Prefix};
 
 pub use count::AddressCount;
-pub use cover::{Prefixes, RangePrefixes, Split};
+pub use cover::Split;
 pub use range::AddressRange;
 
 /// A set of addresses of one family.

@@ -1,8 +1,10 @@
 //! Ranges of addresses.
 
 use core::fmt;
+use core::iter::FusedIterator;
 
-use super::{AddressCount, RangePrefixes};
+use super::AddressCount;
+use super::cover::RangePrefixes;
 use crate::net::{Bits, Family, Prefix};
 
 /// Addresses from one to another, both included: never empty.
@@ -102,7 +104,7 @@ impl<F: Family> AddressRange<F> {
     /// assert!(range.prefixes().eq(["10.0.0.0/23".parse()?, "10.0.2.0/24".parse()?]));
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
-    pub fn prefixes(&self) -> RangePrefixes<F> {
+    pub fn prefixes(&self) -> impl FusedIterator<Item = Prefix<F>> + Clone + use<F> {
         RangePrefixes::new(*self)
     }
 

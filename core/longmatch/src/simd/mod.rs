@@ -15,6 +15,7 @@ pub mod lanes;
 
 #[cfg(feature = "folio")]
 pub(crate) use cpu::Cpu;
+#[doc(hidden)]
 pub use cpu::Microarch;
 
 use core::fmt;
@@ -193,20 +194,7 @@ impl Simd {
     /// [`Work::run`] and its inner loops should be `#[inline(always)]`. This method is inlined
     /// itself: as a call it would copy the work by vectors right after the caller stored it by
     /// words, which the CPU can do only after all earlier instructions retire.
-    ///
-    /// ```
-    /// use longmatch::simd::{Simd, Work};
-    /// struct Ones<'a>(&'a [u64]);
-    /// impl Work for Ones<'_> {
-    ///     type Output = u32;
-    ///
-    ///     #[inline(always)]
-    ///     fn run(self) -> u32 {
-    ///         self.0.iter().map(|word| word.count_ones()).sum()
-    ///     }
-    /// }
-    /// assert_eq!(Simd::best().run(Ones(&[1, 3])), 3);
-    /// ```
+    #[doc(hidden)]
     #[inline(always)]
     pub fn run<W: Work>(self, work: W) -> W::Output {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -240,20 +228,7 @@ impl Simd {
 }
 
 /// A piece of work that is compiled once per level; see [`Simd::run`].
-///
-/// ```
-/// use longmatch::simd::{Simd, Work};
-/// struct LongestRun<'a>(&'a [u32]);
-/// impl Work for LongestRun<'_> {
-///     type Output = u32;
-///
-///     #[inline(always)]
-///     fn run(self) -> u32 {
-///         self.0.iter().map(|word| word.leading_zeros()).max().unwrap_or(0)
-///     }
-/// }
-/// assert!(Simd::available().all(|simd| simd.run(LongestRun(&[1 << 8, 1 << 4])) == 27));
-/// ```
+#[doc(hidden)]
 pub trait Work {
     /// The result of the work.
     type Output;

@@ -286,15 +286,9 @@ impl<'a, F: Family> StridedKeys<'a, F> {
 
     /// Address number `i`.
     ///
-    /// ```
-    /// use longmatch::Ipv4;
-    /// use longmatch::table::StridedKeys;
-    /// let bytes = [0, 10, 0, 0, 1, 0, 11, 0, 0, 1];
-    /// assert_eq!(StridedKeys::<Ipv4>::new(&bytes, 1, 5, 2).unwrap().get(1), 0x0b00_0001);
-    /// ```
-    ///
     /// # Panics
     /// When `i` is not less than the number of addresses.
+    #[doc(hidden)]
     #[must_use]
     #[inline]
     pub fn get(self, i: usize) -> F::Bits {

@@ -50,16 +50,15 @@ pub use columns::{Cell, Column, ColumnError, ColumnType, PrefixData, Row};
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use error::InsertError;
 pub use frozen::FrozenTable;
-pub use iter::{Children, Cover, DirectChildren, IntoIter, Iter, Keys, RouteRange, Values};
+pub use iter::{IntoIter, Iter};
 pub use live::{
     OnlineTableReader, OwnedTableReader, Refused, TableGuard, TableReader, TableSetGuard,
     TableSetReader, TableSetWriter, TableView, TableWriter,
 };
-pub use sets::{CoveringDifference, Difference, Intersection, Union, UnionItem};
+pub use sets::UnionItem;
 pub use shareable::Shareable;
 pub use spec::{Answers, TableSpec};
 pub use table_set::{FrozenTableSet, TableId, TableSet};
-pub use taken::ExtractIf;
 pub use value_mut::ValueMut;
 
 use core::borrow::Borrow;
@@ -282,35 +281,6 @@ impl<T> Table<T> {
     fn lookups(&self) -> RibLookups<'_, NextHops<T>> {
         let Self { ipv4, ipv6, values, keep_mapped, .. } = self;
         RibLookups { ipv4, ipv6, values, keep_mapped: *keep_mapped }
-    }
-
-    /// Every route that covers an address or a prefix, its own included, shortest first.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// use std::net::Ipv4Addr;
-    /// let [office, lab]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
-    /// let table = Table::from([(office, "office"), (lab, "lab")]);
-    /// assert!(table.cover(Ipv4Addr::new(10, 9, 1, 1)).eq([(office, &"office"), (lab, &"lab")]));
-    /// assert!(table.cover(office).eq([(office, &"office")]));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
-    pub fn cover(&self, prefix: impl Into<IpPrefix>) -> Cover<'_, T> {
-        Cover::new(self, self.canonical(prefix.into()))
-    }
-
-    /// Every route that a prefix covers, its own included, in order.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let [office, lab]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
-    /// let table = Table::from([(office, "office"), (lab, "lab")]);
-    /// assert!(table.children(office).eq([(office, &"office"), (lab, &"lab")]));
-    /// assert!(table.children("10.0.0.0/9".parse::<IpPrefix>()?).eq([(lab, &"lab")]));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
-    pub fn children(&self, prefix: impl Into<IpPrefix>) -> Children<'_, T> {
-        Children::new(self, self.canonical(prefix.into()))
     }
 
     /// The first route in order.

@@ -7,12 +7,6 @@ use crate::net::{Bits, Family, Ipv4, Ipv6, NextHopId};
 use crate::simd::{Simd, Work, prefetch};
 
 /// Layout of the addresses of [`Keys`] in memory.
-///
-/// ```
-/// use longmatch::{Ipv6, KeyLayout, Keys};
-/// let pairs = [[0x2001_0db8_0000_0000, 1]];
-/// assert_eq!(Keys::<Ipv6>::from(&pairs).layout(), KeyLayout::U64Pairs);
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum KeyLayout {
     /// Native integers, `u32` or `u128`: the input of [`Lookup::lookup_batch`].
@@ -25,11 +19,6 @@ pub enum KeyLayout {
 
 impl KeyLayout {
     /// The name used on the command line and in reports.
-    ///
-    /// ```
-    /// use longmatch::KeyLayout;
-    /// assert_eq!(KeyLayout::Network.name(), "network");
-    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Self::Host => "host",
@@ -41,11 +30,11 @@ impl KeyLayout {
 
 /// A borrowed batch of addresses in one of several layouts.
 ///
-/// | from | contents | layout |
-/// |---|---|---|
-/// | `&[u32]`, `&[u128]` | integers; NumPy `uint32`, Arrow `UInt32` | [`KeyLayout::Host`] |
-/// | `&[[u64; 2]]` | high half first; a NumPy `uint64` array of *n* rows and 2 columns | [`KeyLayout::U64Pairs`] |
-/// | `&[[u8; 4]]`, `&[[u8; 16]]` | fields of packets, `in_addr` and `in6_addr`, NumPy `>u4` and `V16`, Arrow `FixedSizeBinary` | [`KeyLayout::Network`] |
+/// | from | contents |
+/// |---|---|
+/// | `&[u32]`, `&[u128]` | integers; NumPy `uint32`, Arrow `UInt32` |
+/// | `&[[u64; 2]]` | high half first; a NumPy `uint64` array of *n* rows and 2 columns |
+/// | `&[[u8; 4]]`, `&[[u8; 16]]` | fields of packets, `in_addr` and `in6_addr`, NumPy `>u4` and `V16`, Arrow `FixedSizeBinary` |
 ///
 /// Arrays of a known length are accepted like slices. Flat bytes, as in a column of Arrow, are taken by
 /// [`Keys::network`].
@@ -168,15 +157,9 @@ impl<'a, F: Family> Keys<'a, F> {
 
     /// Returns a range of the addresses.
     ///
-    /// ```
-    /// use longmatch::{Ipv4, Keys};
-    /// let addrs = [1, 2, 3, 4];
-    /// let half = Keys::<Ipv4>::from(&addrs).range(2..4);
-    /// assert_eq!((half.len(), half.get(0)), (2, 3));
-    /// ```
-    ///
     /// # Panics
     /// When the range is not inside of `0..len`.
+    #[doc(hidden)]
     #[must_use]
     pub fn range(self, range: Range<usize>) -> Self {
         let addrs = match self.addrs {
@@ -191,11 +174,7 @@ impl<'a, F: Family> Keys<'a, F> {
     }
 
     /// Layout of the addresses in memory.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, KeyLayout, Keys};
-    /// assert_eq!(Keys::<Ipv4>::from(&[[10, 0, 0, 1]]).layout(), KeyLayout::Network);
-    /// ```
+    #[doc(hidden)]
     #[inline]
     pub fn layout(self) -> KeyLayout {
         match self.addrs {
@@ -206,12 +185,7 @@ impl<'a, F: Family> Keys<'a, F> {
     }
 
     /// Returns the addresses if they are native integers.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Keys};
-    /// assert_eq!(Keys::<Ipv4>::from(&[1, 2]).as_host(), Some(&[1, 2][..]));
-    /// assert_eq!(Keys::<Ipv4>::from(&[[10, 0, 0, 1]]).as_host(), None);
-    /// ```
+    #[doc(hidden)]
     pub fn as_host(self) -> Option<&'a [F::Bits]> {
         match self.addrs {
             Addrs::Host(addrs) => Some(addrs),
@@ -222,12 +196,7 @@ impl<'a, F: Family> Keys<'a, F> {
     /// Pointer to the first address, for kernels that read a layout in place. The others follow
     /// without gaps: `len` times 4 or 16 bytes are readable. Aligned like the layout's integers;
     /// bytes in network order have no alignment.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Keys};
-    /// let packets = [[10, 0, 0, 1], [192, 0, 2, 1]];
-    /// assert_eq!(Keys::<Ipv4>::from(&packets).as_ptr(), packets.as_ptr().cast());
-    /// ```
+    #[doc(hidden)]
     #[inline]
     pub fn as_ptr(self) -> *const u8 {
         match self.addrs {

@@ -220,6 +220,7 @@ pub trait Structure<F: Family>: Lookup<F> + Sized + 'static {
     const NAME: &'static str;
     /// Whether batches have a kernel of their own. Without one, addresses are looked up one by one,
     /// and there is nothing else to verify or to measure.
+    #[doc(hidden)]
     const BATCHES: bool = false;
     /// Whether a single lookup has vectors to use: [`Structure::lookup_in`] is another algorithm
     /// than [`Lookup::lookup_bits`].
@@ -327,61 +328,27 @@ pub trait Engine<F: Family>: Structure<F> {
     /// number of reads depends too much on the address.
     ///
     /// At most O(structure): measurements compare the engine with as many independent reads.
-    ///
-    /// ```
-    /// use longmatch::{Engine, Ipv4, Rib, engine::dir24_8::Dir24_8};
-    /// let dir24_8: Dir24_8<Ipv4> = Dir24_8::compile(&Rib::new(), &())?;
-    /// // One read of a table of 2^24 entries of two bytes.
-    /// assert_eq!(Engine::reads(&dir24_8), [2 << 24]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    #[doc(hidden)]
     fn reads(&self) -> Vec<usize> {
         Vec::new()
     }
 
     /// Converts the engine into one that [`crate::live`] changes under readers. An engine that
     /// cannot be patched is compiled again for each commit.
-    ///
-    /// ```
-    /// use longmatch::engine::{LiveEngine, poptrie::Poptrie};
-    /// use longmatch::{Engine, Ipv4, Rib};
-    /// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&Rib::new(), &Default::default())?;
-    /// let live: LiveEngine<Ipv4> = poptrie.live();
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    #[doc(hidden)]
     fn live(self) -> LiveEngine<F> {
         LiveEngine::recompiled(self)
     }
 
     /// The statistics that the engine's authors report, as lines of text. Empty where
     /// [`Lookup::memory_usage`] is all.
-    ///
-    /// ```
-    /// use longmatch::engine::dxr::{Config, Dxr, Original};
-    /// use longmatch::{Engine, Ipv4, Rib};
-    /// let rib = Rib::<Ipv4>::new();
-    /// let dxr: Dxr<Original> = Dxr::compile(&rib, &Config::default())?;
-    /// let lines = Engine::statistics(&dxr, &rib);
-    /// assert_eq!(lines[0], "0 prefixes, 0 distinct next hops");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    #[doc(hidden)]
     fn statistics(&self, _rib: &Rib<F>) -> Vec<String> {
         Vec::new()
     }
 }
 
 /// The object-safe part of [`Structure`]; every structure has it.
-///
-/// ```
-/// use longmatch::engine::{Compiled, poptrie::Poptrie, radix::Radix};
-/// use longmatch::{Engine, Ipv4, Rib};
-/// let rib = Rib::<Ipv4>::new();
-/// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&rib, &Default::default())?;
-/// let tables: [Box<dyn Compiled<Ipv4>>; 2] =
-///     [Box::new(poptrie), Box::new(Radix::compile(&rib, &())?)];
-/// assert_eq!(tables.map(|table| table.name()), ["poptrie", "radix"]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait Compiled<F: Family>: Lookup<F> {
     /// [`Structure::NAME`].
     fn name(&self) -> &'static str;
@@ -444,16 +411,6 @@ impl<F: Family, S: Structure<F>> Compiled<F> for S {
 pub(crate) type Boxed<F> = Result<Box<dyn Checked<F>>, CompileError>;
 
 /// The object-safe part of [`Engine`]; every engine has it.
-///
-/// ```
-/// use longmatch::engine::Checked;
-/// use longmatch::{EngineKind, Engines, Ipv4, Rib};
-/// use std::sync::Arc;
-/// let rib = Rib::new();
-/// let table: Arc<dyn Checked<Ipv4>> = Ipv4::build_shared(&EngineKind::Poptrie.into(), &rib)?;
-/// table.check(&rib)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait Checked<F: Family>: Compiled<F> {
     /// [`Engine::reads`].
     fn reads(&self) -> Vec<usize>;

@@ -146,8 +146,8 @@ impl FileSpec {
 
     /// Compiles data to a file, which replaces the one at the path.
     ///
-    /// The file is written beside it and renamed once the disk has it, as [`NewFile`](super::NewFile)
-    /// does. A process that has the old file open keeps it. A process that is killed meanwhile may leave
+    /// The file is written beside it and renamed once the disk has it.
+    /// A process that has the old file open keeps it. A process that is killed meanwhile may leave
     /// the new file, with a name that begins with a dot and ends with `.tmp`. A device or a pipe is
     /// written in place.
     ///

@@ -96,7 +96,7 @@ struct NodeRoutes {
 /// assert_eq!(set.table("red"), TableId::SHARED);
 /// # Ok::<(), longmatch::CompileError>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(transparent)]
 pub struct TableId(pub(super) u32);
 
