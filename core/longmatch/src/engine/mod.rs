@@ -93,11 +93,6 @@ use crate::rib::Rib;
 /// ```
 pub trait Engines: NamedEngines {
     /// Whether the engine exists for this family; [`EngineKind::Auto`] exists for each.
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, Engines, Ipv4, Ipv6};
-    /// assert!(Ipv4::has(EngineKind::Sail) && !Ipv6::has(EngineKind::Sail));
-    /// ```
     fn has(kind: EngineKind) -> bool {
         Self::has_named(kind)
     }

@@ -69,12 +69,6 @@ macro_rules! engines {
             }
 
             /// Name on the command line, in reports and in other languages.
-            ///
-            /// ```
-            /// use longmatch::EngineKind;
-            /// assert_eq!(EngineKind::Poptrie.name(), "poptrie");
-            /// assert_eq!("auto".parse(), Ok(EngineKind::Auto));
-            /// ```
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$kind => stringify!($module),)*
@@ -220,13 +214,6 @@ pub struct EngineSpec {
 
 impl EngineSpec {
     /// The same engine with a limit on the memory of its structure.
-    ///
-    /// ```
-    /// use longmatch::{CompileError, EngineKind, EngineSpec, Fib, Ipv4, Rib};
-    /// let spec = EngineSpec::from(EngineKind::Dir24_8).with_memory(1 << 20);
-    /// let refused = Fib::compile(&Rib::<Ipv4>::new(), spec);
-    /// assert!(matches!(refused, Err(CompileError::TooLarge { .. })));
-    /// ```
     #[must_use]
     pub fn with_memory(self, bytes: u64) -> Self {
         Self { memory: Some(bytes), ..self }
@@ -235,15 +222,6 @@ impl EngineSpec {
     /// The same engine with one more option, in the form of the command line.
     ///
     /// Of options that exclude each other the last counts.
-    ///
-    /// ```
-    /// use longmatch::engine::poptrie;
-    /// use longmatch::{EngineSpec, Fib, Ipv4, Rib};
-    /// let spec = EngineSpec::from(poptrie::Config { s: 16, ..Default::default() });
-    /// let fib = Fib::compile(&Rib::<Ipv4>::new(), spec.option("leaf=32"))?;
-    /// assert_eq!(fib.variant(), "s=16:leaf=32");
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     #[must_use]
     pub fn option(mut self, option: impl Into<String>) -> Self {
         self.options.push(option.into());

@@ -53,11 +53,6 @@ impl Level {
     pub const ALL: [Self; 4] = [Self::Portable, Self::Scalar, Self::Avx2, Self::Avx512];
 
     /// The name used on the command line and in reports.
-    ///
-    /// ```
-    /// use longmatch::simd::Level;
-    /// assert_eq!(Level::ALL.map(Level::name), ["portable", "scalar", "avx2", "avx512"]);
-    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -177,12 +172,6 @@ impl Simd {
     }
 
     /// The proven level.
-    ///
-    /// ```
-    /// use longmatch::simd::Simd;
-    /// println!("batches use {}", Simd::best().level());
-    /// assert!(Simd::available().all(|simd| simd.level() <= Simd::best().level()));
-    /// ```
     #[inline]
     pub fn level(self) -> Level {
         self.level

@@ -268,14 +268,6 @@ impl<'a, F: Family> StridedKeys<'a, F> {
 
     /// `len` addresses, the first at `offset`, each other `stride` bytes after the one before.
     /// `None` when an address is not inside of `bytes`.
-    ///
-    /// ```
-    /// use longmatch::Ipv6;
-    /// use longmatch::table::StridedKeys;
-    /// let bytes = [0; 100];
-    /// assert!(StridedKeys::<Ipv6>::new(&bytes, 4, 40, 3).is_some());
-    /// assert!(StridedKeys::<Ipv6>::new(&bytes, 5, 40, 3).is_none());
-    /// ```
     #[must_use]
     pub fn new(bytes: &'a [u8], offset: usize, stride: usize, len: usize) -> Option<Self> {
         let bytes = if len == 0 { &[] } else { bytes.get(offset..)? };

@@ -26,13 +26,6 @@ impl<T> Table<T> {
     }
 
     /// Every prefix, in order.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
-    /// assert!(Table::from([(b, 2), (a, 1)]).keys().eq([a, b]));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     pub fn keys(
         &self,
     ) -> impl DoubleEndedIterator<Item = IpPrefix> + ExactSizeIterator + FusedIterator + Clone {
@@ -40,13 +33,6 @@ impl<T> Table<T> {
     }
 
     /// The value of every route, in order of the prefixes; equal values as often as routes.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
-    /// assert!(Table::from([(b, "same"), (a, "same")]).values().eq(&["same", "same"]));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     pub fn values(
         &self,
     ) -> impl DoubleEndedIterator<Item = &T> + ExactSizeIterator + FusedIterator + Clone {

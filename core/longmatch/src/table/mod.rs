@@ -122,27 +122,12 @@ impl<T> Default for Table<T> {
 
 impl<T> Table<T> {
     /// An empty table.
-    ///
-    /// ```
-    /// use longmatch::Table;
-    /// let table = Table::<u32>::new();
-    /// assert!(table.is_empty());
-    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self::with_limits(usize::MAX, usize::MAX)
     }
 
     /// An empty table with limits on routes per family and on distinct values.
-    ///
-    /// ```
-    /// use longmatch::{InsertError, IpPrefix, Table};
-    /// let mut table = Table::with_limits(1, 1);
-    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
-    /// let refused = table.insert("11.0.0.0/8".parse::<IpPrefix>()?, "office");
-    /// assert!(matches!(refused, Err(InsertError::Routes(_))));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn with_limits(routes: usize, values: usize) -> Self {
         Self {
@@ -173,50 +158,24 @@ impl<T> Table<T> {
     }
 
     /// Number of routes of both families.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let table = Table::from([("::/0".parse::<IpPrefix>()?, 1)]);
-    /// assert_eq!(table.len(), 1);
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     pub fn len(&self) -> usize {
         self.ipv4.len() + self.ipv6.len()
     }
 
     /// Whether there is no route.
-    ///
-    /// ```
-    /// assert!(longmatch::Table::<u32>::new().is_empty());
-    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The IPv4 routes.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let table = Table::from([("10.0.0.0/8".parse::<IpPrefix>()?, "office")]);
-    /// let id = table.ipv4().lookup([10, 9, 1, 1].into()).unwrap();
-    /// assert_eq!(table.next_hops().get(id), Some(&"office"));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     pub fn ipv4(&self) -> &Rib<Ipv4> {
         &self.ipv4
     }
 
     /// The IPv6 routes.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let table = Table::from([("10.0.0.0/8".parse::<IpPrefix>()?, "office")]);
-    /// assert!(table.ipv6().is_empty());
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     pub fn ipv6(&self) -> &Rib<Ipv6> {
         &self.ipv6
@@ -225,14 +184,6 @@ impl<T> Table<T> {
     /// The distinct values, by the ids that the routes of [`Table::ipv4`] and [`Table::ipv6`] hold.
     ///
     /// A value that no route has any more is dropped at the next change.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "11.0.0.0/8".parse()?];
-    /// let table = Table::from([(a, "office"), (b, "office")]);
-    /// assert_eq!(table.next_hops().len(), 1);
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     pub fn next_hops(&self) -> &NextHops<T> {
         &self.values
@@ -257,16 +208,6 @@ impl<T> Table<T> {
     ///
     /// To ask whether a route covers an address, use [`Table::lookup`]: an address here means its
     /// host prefix.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
-    /// let table = Table::from([(office, "office")]);
-    /// assert!(table.contains(office));
-    /// assert!(!table.contains("10.9.0.0/16".parse::<IpPrefix>()?));
-    /// assert!(table.lookup([10, 9, 1, 1]).is_some());
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     #[inline]
     pub fn contains(&self, prefix: impl Into<IpPrefix>) -> bool {
@@ -297,14 +238,6 @@ impl<T> Table<T> {
     }
 
     /// The last route in order.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let lab: IpPrefix = "10.9.0.0/16".parse()?;
-    /// let table = Table::from([("10.0.0.0/8".parse::<IpPrefix>()?, "office"), (lab, "lab")]);
-    /// assert_eq!(table.last(), Some((lab, &"lab")));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     pub fn last(&self) -> Option<(IpPrefix, &T)> {
         self.iter().next_back()
     }

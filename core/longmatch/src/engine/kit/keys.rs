@@ -78,15 +78,6 @@ impl<'a, F: Family> Keys<'a, F> {
     const BYTES: usize = F::WIDTH as usize / 8;
 
     /// Integers of the family.
-    ///
-    /// ```
-    /// use longmatch::{Family, Keys};
-    /// /// Of either family, where `From` would need to know which.
-    /// fn count<F: Family>(addrs: &[F::Bits]) -> usize {
-    ///     Keys::<F>::host(addrs).len()
-    /// }
-    /// assert_eq!(count::<longmatch::Ipv4>(&[0x0a00_0001, 0x0a00_0002]), 2);
-    /// ```
     #[must_use]
     #[inline]
     pub fn host(addrs: &'a [F::Bits]) -> Self {
@@ -109,11 +100,6 @@ impl<'a, F: Family> Keys<'a, F> {
     }
 
     /// Number of addresses.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Keys};
-    /// assert_eq!(Keys::<Ipv4>::from(&[[10, 0, 0, 1], [10, 0, 0, 2]]).len(), 2);
-    /// ```
     #[inline]
     pub fn len(self) -> usize {
         match self.addrs {
@@ -124,22 +110,11 @@ impl<'a, F: Family> Keys<'a, F> {
     }
 
     /// Whether there is no address.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Keys};
-    /// assert!(Keys::<Ipv4>::host(&[]).is_empty());
-    /// ```
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
     /// Returns address number `i`.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Keys};
-    /// let packets = [[10, 0, 0, 1], [192, 0, 2, 1]];
-    /// assert_eq!(Keys::<Ipv4>::from(&packets).get(0), 0x0a00_0001);
-    /// ```
     ///
     /// # Panics
     /// When `i` is at least `len`.

@@ -269,13 +269,6 @@ impl<T> TableWriter<T> {
     }
 
     /// Whether ids and answers are values or routes.
-    ///
-    /// ```
-    /// use longmatch::{Answers, EngineKind, Table};
-    /// let writer = Table::<u8>::new().live(EngineKind::Auto)?;
-    /// assert_eq!(writer.answers(), Answers::Values);
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     pub fn answers(&self) -> Answers {
         self.ids.answers()
     }
