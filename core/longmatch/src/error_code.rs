@@ -37,7 +37,7 @@ macro_rules! error_codes {
         /// | number | name | meaning |
         /// |---|---|---|
         $(#[doc = concat!("| ", $number, " | `", $name, "` | ", $meaning, " |")])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[non_exhaustive]
         #[repr(u32)]
         pub enum ErrorCode {

@@ -42,15 +42,14 @@ pub struct Fib<F: Family, E: ?Sized = dyn Checked<F>> {
 
 /// A compiled table that a writer updates while readers use it.
 ///
-/// See [`live::Writer`](crate::live::Writer).
+/// From [`TableView::ipv4`](crate::TableView::ipv4) and [`TableView::ipv6`](crate::TableView::ipv6).
 ///
 /// ```
-/// use longmatch::live::Writer;
-/// use longmatch::{EngineKind, Ipv4, LiveFib, Rib};
-/// let writer = Writer::<Ipv4>::new(Rib::new(), EngineKind::Folio)?;
+/// use longmatch::{EngineKind, Ipv4, LiveFib, Table};
+/// let writer = Table::<u32>::new().live(EngineKind::Folio)?;
 /// let mut reader = writer.reader();
 /// let guard = reader.pin();
-/// let fib: &LiveFib<Ipv4> = &guard;
+/// let fib: &LiveFib<Ipv4> = guard.ipv4();
 /// assert_eq!(fib.lookup("10.1.2.3".parse()?), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -69,16 +68,9 @@ impl<F: Engines> Fib<F> {
     /// Compiles a table with the engine that [`EngineKind::Auto`](crate::EngineKind::Auto) chooses,
     /// and says why.
     ///
-    /// ```
-    /// use longmatch::engine::auto::AutoGoal;
-    /// use longmatch::{Fib, Ipv4, Rib};
-    /// let (choice, fib) = Fib::choose(&Rib::<Ipv4>::new(), &AutoGoal::default())?;
-    /// assert_eq!((choice.spec.kind.name(), choice.refusal), (fib.name(), None));
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
-    ///
     /// # Errors
     /// Those of [`auto::compile`].
+    #[doc(hidden)]
     pub fn choose(rib: &Rib<F>, goal: &AutoGoal) -> Result<(Choice, Self), CompileError> {
         let (choice, engine) = auto::compile_boxed(rib, goal, auto::Life::Frozen)?;
         Ok((choice, Self { engine: Arc::from(engine), family: PhantomData }))
@@ -270,6 +262,7 @@ impl<F: Family, E: Compiled<F> + ?Sized> Fib<F, E> {
     ///
     /// # Panics
     /// When `out` is shorter than `addrs`.
+    #[doc(hidden)]
     pub fn lookup_each(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
         self.engine.lookup_each(simd, addrs, out);
     }
@@ -301,6 +294,7 @@ impl<F: Family> Fib<F> {
     ///
     /// Empty for engines that do not report it. See
     /// [`Engine::reads`](crate::engine::Engine::reads).
+    #[doc(hidden)]
     pub fn reads(&self) -> Vec<usize> {
         self.engine.reads()
     }
@@ -316,6 +310,7 @@ impl<F: Family> Fib<F> {
     /// The statistics that the engine's paper reports of a structure, in lines of text.
     ///
     /// Empty for engines for which [`Fib::memory_usage`] is complete. `rib` is the compiled RIB.
+    #[doc(hidden)]
     pub fn statistics(&self, rib: &Rib<F>) -> Vec<String> {
         self.engine.statistics(rib)
     }

@@ -49,6 +49,6 @@
 //! the time, a damaged file may give wrong answers. In no case a lookup reads outside of the bytes that
 //! were opened, whatever they are, and a text that is not UTF-8 is read as null.
 
-pub use crate::table::file::{
-    FileError, FileErrorKind, FileReport, FileRow, FileSpec, FileTable, NewFile,
-};
+#[doc(hidden)]
+pub use crate::table::file::NewFile;
+pub use crate::table::file::{FileError, FileErrorKind, FileReport, FileRow, FileSpec, FileTable};

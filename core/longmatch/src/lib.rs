@@ -107,20 +107,18 @@
 //!
 //! # Tables that change under readers
 //!
-//! A compiled table does not follow its routes. A [`live::Writer`] keeps both in step: it changes
-//! the routes and commits, while any number of readers look up without locks or waiting.
-//! [`Table::live`] does the same for values of both families; [`live`] states which changes readers see.
+//! A compiled table does not follow its routes. A [`TableWriter`] keeps both in step: it changes
+//! the routes and commits, while any number of readers look up without locks or waiting. [`live`]
+//! states which changes readers see.
 //!
 //! ```
-//! use longmatch::live::Writer;
-//! use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
+//! use longmatch::{EngineKind, IpPrefix, Table};
 //!
-//! let mut writer = Writer::<Ipv4>::new(Rib::new(), EngineKind::Poptrie)?;
+//! let mut writer = Table::new().live(EngineKind::Poptrie)?;
 //! let mut reader = writer.reader(); // one for each reading thread
-//! let next_hop = NextHopId::new(1).unwrap();
-//! writer.apply(Change::Announce(Route { prefix: "10.0.0.0/8".parse()?, next_hop }))?;
+//! writer.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
 //! writer.commit()?;
-//! assert_eq!(reader.pin().lookup("10.1.2.3".parse()?), Some(next_hop));
+//! assert_eq!(reader.pin().lookup([10, 1, 2, 3]), Some(&"office"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -188,9 +186,8 @@
 //!
 //! # Without the standard library
 //!
-//! Without the feature `std` the crate is `no_std` and needs `alloc`. It then lacks `live::Batcher`,
-//! which has its own thread, and the trials of [`engine::auto`], which need a clock. CPU features
-//! are still detected.
+//! Without the feature `std` the crate is `no_std` and needs `alloc`. It then lacks the trials of
+//! [`engine::auto`], which need a clock. CPU features are still detected.
 //!
 //! | target | checks on each change |
 //! |---|---|
@@ -254,9 +251,11 @@ pub mod simd;
 pub mod table;
 
 pub use engine::{
-    CompileError, Corrupt, Engine, EngineKind, EngineSpec, EngineVisitor, Engines, KeyLayout, Keys,
-    Lookup, NamedEngines, OptionError, ParseSpecError, Structure, UnknownEngine,
+    CompileError, Corrupt, Engine, EngineKind, EngineSpec, Engines, Keys, Lookup, OptionError,
+    ParseSpecError, Structure, UnknownEngine,
 };
+#[doc(hidden)]
+pub use engine::{EngineVisitor, KeyLayout, NamedEngines};
 pub use error_code::ErrorCode;
 pub use fib::{Fib, LiveFib};
 pub use live::UpdateError;
@@ -265,7 +264,9 @@ pub use net::{
     Bits, Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Outcome,
     ParsePrefixError, Prefix, PrefixError, PrefixTextError, Route,
 };
-pub use rib::{Block, Coalesced, Cover, DirectChildren, Iter, Range, Ranges, Rib, RibFull, Slots};
+#[doc(hidden)]
+pub use rib::{Block, Slots};
+pub use rib::{Iter, Range, Ranges, Rib, RibFull};
 pub use simd::Unsupported;
 pub use table::{
     Addresses, Answers, FrozenTable, InsertError, OnlineTableReader, OwnedTableReader, Refused,

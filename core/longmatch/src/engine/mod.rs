@@ -21,9 +21,9 @@
 //! | trait | for |
 //! |---|---|
 //! | [`Lookup`] | lookups; object-safe |
-//! | [`Structure`], [`Compiled`] | name and options of a compiled table, as a type and behind a pointer |
-//! | [`Engine`], [`Checked`] | compiling, and checking against the routes, likewise |
-//! | [`Engines`], [`EngineVisitor`] | an engine chosen at run time, passed on as its own type |
+//! | [`Structure`] | name and options of a compiled table |
+//! | [`Engine`] | compiling, and checking against the routes |
+//! | [`Engines`] | the families, with the engines that each has |
 //!
 //! Engines do not know each other, nor files, threads or user values; they meet in the registry, in
 //! [`auto`], in [`crate::Fib`] and in the one test suite. A new engine is a directory beside the
@@ -39,6 +39,7 @@ pub mod folio;
 #[cfg(feature = "file")]
 pub(crate) mod images;
 mod kit;
+#[doc(hidden)]
 pub mod linear;
 #[cfg(feature = "poptrie")]
 pub mod poptrie;
@@ -60,15 +61,17 @@ pub mod tree_bitmap;
 use kit::Boxed;
 #[cfg(feature = "file")]
 pub(crate) use kit::image;
-pub use kit::{
-    Batch, Checked, CompileError, Compiled, Corrupt, Engine, EngineVisitor, KeyLayout, Keys,
-    LiveEngine, Lookup, OptionError, Replaced, Structure,
-};
 #[doc(hidden)]
-pub use kit::{Descriptor, Form, KernelVisitor};
+pub use kit::{
+    Batch, Checked, Compiled, Descriptor, EngineVisitor, Form, KernelVisitor, KeyLayout,
+    LiveEngine, Replaced,
+};
+pub use kit::{CompileError, Corrupt, Engine, Keys, Lookup, OptionError, Structure};
 pub(crate) use kit::{Patch, WriteSide};
 
-pub use registry::{EngineKind, EngineSpec, NamedEngines, UnknownEngine};
+#[doc(hidden)]
+pub use registry::NamedEngines;
+pub use registry::{EngineKind, EngineSpec, UnknownEngine};
 pub use spec_text::ParseSpecError;
 
 use alloc::sync::Arc;
@@ -90,11 +93,6 @@ use crate::rib::Rib;
 /// ```
 pub trait Engines: NamedEngines {
     /// Whether the engine exists for this family; [`EngineKind::Auto`] exists for each.
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, Engines, Ipv4, Ipv6};
-    /// assert!(Ipv4::has(EngineKind::Sail) && !Ipv6::has(EngineKind::Sail));
-    /// ```
     fn has(kind: EngineKind) -> bool {
         Self::has_named(kind)
     }
@@ -103,24 +101,10 @@ pub trait Engines: NamedEngines {
     ///
     /// For [`EngineKind::Auto`] this is the engine that it chooses.
     ///
-    /// ```
-    /// use longmatch::{Engine, EngineKind, EngineVisitor, Engines, Ipv4, Rib};
-    /// struct Name;
-    /// impl EngineVisitor<Ipv4> for Name {
-    ///     type Output = &'static str;
-    ///
-    ///     fn visit<E: Engine<Ipv4>>(self, _: E) -> &'static str {
-    ///         E::NAME
-    ///     }
-    /// }
-    /// let chosen = Ipv4::build(&EngineKind::Auto.into(), &Rib::new(), Name)?;
-    /// assert_ne!(chosen, "auto");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
     /// # Errors
     /// When the family has no such engine, the engine no such option, or the table exceeds a limit
     /// of the engine.
+    #[doc(hidden)]
     fn build<V: EngineVisitor<Self>>(
         spec: &EngineSpec,
         rib: &Rib<Self>,
@@ -137,15 +121,9 @@ pub trait Engines: NamedEngines {
     /// Not generic like [`Engines::build`], so that the engines' kernels are compiled once, with
     /// this crate, and not again in every crate that uses them.
     ///
-    /// ```
-    /// use longmatch::{EngineKind, Engines, Ipv4, Rib};
-    /// let table = Ipv4::build_shared(&EngineKind::Poptrie.into(), &Rib::new())?;
-    /// assert_eq!(table.lookup_one(0x0a01_0203), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
     /// # Errors
     /// Those of [`Engines::build`].
+    #[doc(hidden)]
     fn build_shared(
         spec: &EngineSpec,
         rib: &Rib<Self>,
@@ -153,14 +131,9 @@ pub trait Engines: NamedEngines {
 
     /// Compiles an engine that can change while readers use it.
     ///
-    /// ```
-    /// use longmatch::{EngineKind, Engines, Ipv6, Rib};
-    /// // SAIL is for IPv4, so a writer of IPv6 routes cannot use it.
-    /// assert!(Ipv6::build_live(&EngineKind::Sail.into(), &Rib::new()).is_err());
-    /// ```
-    ///
     /// # Errors
     /// Those of [`Engines::build`].
+    #[doc(hidden)]
     fn build_live(spec: &EngineSpec, rib: &Rib<Self>) -> Result<LiveEngine<Self>, CompileError>;
 }
 

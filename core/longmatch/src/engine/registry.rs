@@ -36,7 +36,7 @@ macro_rules! engines {
         /// }
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[non_exhaustive]
         pub enum EngineKind {
             $(
@@ -69,12 +69,6 @@ macro_rules! engines {
             }
 
             /// Name on the command line, in reports and in other languages.
-            ///
-            /// ```
-            /// use longmatch::EngineKind;
-            /// assert_eq!(EngineKind::Poptrie.name(), "poptrie");
-            /// assert_eq!("auto".parse(), Ok(EngineKind::Auto));
-            /// ```
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$kind => stringify!($module),)*
@@ -168,12 +162,7 @@ impl EngineKind {
 
     /// Whether a lookup takes time in proportion to the table. Such an engine is an oracle for
     /// small tables; do not measure it or use it on every address of a large table.
-    ///
-    /// ```
-    /// use longmatch::EngineKind;
-    /// assert!(EngineKind::Linear.is_oracle());
-    /// assert!(!EngineKind::Poptrie.is_oracle());
-    /// ```
+    #[doc(hidden)]
     pub const fn is_oracle(self) -> bool {
         matches!(self.descriptor(), Some(Descriptor { oracle: true, .. }))
     }
@@ -225,13 +214,6 @@ pub struct EngineSpec {
 
 impl EngineSpec {
     /// The same engine with a limit on the memory of its structure.
-    ///
-    /// ```
-    /// use longmatch::{CompileError, EngineKind, EngineSpec, Fib, Ipv4, Rib};
-    /// let spec = EngineSpec::from(EngineKind::Dir24_8).with_memory(1 << 20);
-    /// let refused = Fib::compile(&Rib::<Ipv4>::new(), spec);
-    /// assert!(matches!(refused, Err(CompileError::TooLarge { .. })));
-    /// ```
     #[must_use]
     pub fn with_memory(self, bytes: u64) -> Self {
         Self { memory: Some(bytes), ..self }
@@ -240,15 +222,6 @@ impl EngineSpec {
     /// The same engine with one more option, in the form of the command line.
     ///
     /// Of options that exclude each other the last counts.
-    ///
-    /// ```
-    /// use longmatch::engine::poptrie;
-    /// use longmatch::{EngineSpec, Fib, Ipv4, Rib};
-    /// let spec = EngineSpec::from(poptrie::Config { s: 16, ..Default::default() });
-    /// let fib = Fib::compile(&Rib::<Ipv4>::new(), spec.option("leaf=32"))?;
-    /// assert_eq!(fib.variant(), "s=16:leaf=32");
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     #[must_use]
     pub fn option(mut self, option: impl Into<String>) -> Self {
         self.options.push(option.into());
@@ -299,14 +272,11 @@ impl<C: TypedOptions> From<C> for EngineSpec {
     ///
     /// ```
     /// use longmatch::EngineSpec;
-    /// use longmatch::engine::{auto, dxr, poptrie};
+    /// use longmatch::engine::{dxr, poptrie};
     /// let spec = EngineSpec::from(dxr::Config { d: 16, hops_k: true, ..Default::default() });
     /// assert_eq!(spec, "dxr:d=16:hops=k".parse()?);
     /// let spec = EngineSpec::from(poptrie::Config { s: 16, ..Default::default() });
     /// assert_eq!(spec, "poptrie:s=16".parse()?);
-    /// let trial = auto::Trial { usage: auto::Usage::One, ..Default::default() };
-    /// let spec = EngineSpec::from(auto::AutoGoal { memory: None, trial: Some(trial) });
-    /// assert_eq!(spec, "auto:try=50ms:use=one".parse()?);
     /// # Ok::<(), longmatch::ParseSpecError>(())
     /// ```
     fn from(config: C) -> Self {
@@ -333,44 +303,11 @@ impl fmt::Display for EngineSpec {
 /// An address family with its engines. Sealed.
 ///
 /// [`Engines`](super::Engines) adds [`EngineKind::Auto`], which chooses among them.
-///
-/// ```
-/// use longmatch::{EngineKind, Ipv4, Ipv6, NamedEngines};
-///
-/// /// Engines that compile tables of a family.
-/// fn engines<F: NamedEngines>() -> usize {
-///     EngineKind::ALL.into_iter().filter(|kind| F::has_named(*kind)).count()
-/// }
-/// assert_eq!(engines::<Ipv4>(), engines::<Ipv6>() + 1); // SAIL is for IPv4.
-/// ```
 pub trait NamedEngines: Family {
     /// Whether the engine exists for this family.
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, Ipv6, NamedEngines};
-    /// assert!(Ipv6::has_named(EngineKind::Poptrie));
-    /// assert!(!Ipv6::has_named(EngineKind::Sail));
-    /// ```
     fn has_named(kind: EngineKind) -> bool;
 
     /// Compiles an engine other than [`EngineKind::Auto`] and hands it to the visitor.
-    ///
-    /// ```
-    /// use longmatch::{Engine, EngineKind, EngineVisitor, Ipv4, NamedEngines, Rib};
-    /// struct Bytes;
-    /// impl EngineVisitor<Ipv4> for Bytes {
-    ///     type Output = usize;
-    ///
-    ///     fn visit<E: Engine<Ipv4>>(self, engine: E) -> usize {
-    ///         engine.memory_usage().bytes()
-    ///     }
-    /// }
-    /// let bytes = Ipv4::build_named(&EngineKind::Dir24_8.into(), &Rib::new(), Bytes)?;
-    /// assert_eq!(bytes, 32 << 20);
-    /// // `auto` is not an engine: `Engines::build` chooses for it.
-    /// assert!(Ipv4::build_named(&EngineKind::Auto.into(), &Rib::new(), Bytes).is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     ///
     /// # Errors
     /// When the family has no such engine, the engine no such option, or the table exceeds a limit

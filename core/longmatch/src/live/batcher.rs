@@ -27,42 +27,12 @@ const MAX_PENDING: usize = 1 << 20;
 ///
 /// A refused batch is kept and tried again together with the next changes. Readers are those of the
 /// writer: make them before, or clone one.
-///
-/// ```
-/// use core::time::Duration;
-/// use longmatch::live::{Batcher, Writer};
-/// use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
-/// let writer = Writer::<Ipv4>::new(Rib::new(), EngineKind::Spider)?;
-/// let mut reader = writer.reader();
-/// let batcher = Batcher::new(writer, Duration::from_millis(10))?;
-///
-/// let next_hop = NextHopId::new(5).unwrap();
-/// batcher.apply(Change::Announce(Route { prefix: "192.0.2.0/24".parse()?, next_hop }))?;
-/// batcher.flush()?;
-/// assert_eq!(reader.pin().lookup("192.0.2.1".parse()?), Some(next_hop));
-/// let writer = batcher.end();
-/// assert_eq!(writer.rib().len(), 1);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub struct Batcher<F: Engines> {
     queue: Arc<Queue<F>>,
     thread: Option<JoinHandle<Option<Writer<F>>>>,
 }
 
 /// The system did not start the thread of a [`Batcher`]. Keeps the writer, which is unchanged.
-///
-/// ```
-/// use core::time::Duration;
-/// use longmatch::live::{Batcher, Writer};
-/// use longmatch::{EngineKind, Ipv4, Rib};
-/// let writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Spider)?;
-/// // Without its own thread the writer can still commit in this one.
-/// match Batcher::new(writer, Duration::from_millis(10)) {
-///     Ok(batcher) => batcher.flush()?,
-///     Err(error) => drop(error.into_writer().commit()?),
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub struct BatcherError<F: Engines> {
     writer: Box<Writer<F>>,
     error: io::Error,
@@ -70,17 +40,6 @@ pub struct BatcherError<F: Engines> {
 
 impl<F: Engines> BatcherError<F> {
     /// Returns the writer, with all its routes.
-    ///
-    /// ```
-    /// use core::time::Duration;
-    /// use longmatch::live::{Batcher, Writer};
-    /// use longmatch::{EngineKind, Ipv4, Rib};
-    /// let writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Spider)?;
-    /// let started = Batcher::new(writer, Duration::ZERO);
-    /// let writer = started.map_or_else(|error| error.into_writer(), Batcher::end);
-    /// assert!(writer.rib().is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn into_writer(self) -> Writer<F> {
         *self.writer
@@ -276,16 +235,6 @@ impl<F: Engines> Batcher<F> {
     ///
     /// `interval` is the least time between the starts of two batches.
     ///
-    /// ```
-    /// use core::time::Duration;
-    /// use longmatch::live::{Batcher, Writer};
-    /// use longmatch::{EngineKind, Ipv4, Rib};
-    /// let writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Spider)?;
-    /// let batcher = Batcher::new(writer, Duration::from_millis(10))?;
-    /// batcher.flush()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
     /// # Errors
     /// When the system starts no thread. The error keeps the writer.
     pub fn new(writer: Writer<F>, interval: Duration) -> Result<Self, BatcherError<F>> {
@@ -330,18 +279,6 @@ impl<F: Engines> Batcher<F> {
 
     /// Queues a change. Waits only while changes of 2^20 prefixes are pending.
     ///
-    /// ```
-    /// use core::time::Duration;
-    /// use longmatch::live::{Batcher, Writer};
-    /// use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
-    /// let writer = Writer::<Ipv4>::new(Rib::new(), EngineKind::Spider)?;
-    /// let batcher = Batcher::new(writer, Duration::ZERO)?;
-    /// let (prefix, next_hop) = ("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap());
-    /// batcher.apply(Change::Announce(Route { prefix, next_hop }))?;
-    /// assert_eq!(batcher.end().rib().get(prefix), Some(next_hop));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
     /// # Errors
     /// When 2^20 prefixes are pending and the last batch was refused: its error. The change is then
     /// not queued.
@@ -370,19 +307,6 @@ impl<F: Engines> Batcher<F> {
     /// Queues a whole table, which replaces all routes and all pending changes.
     ///
     /// Changes queued later apply to this table.
-    ///
-    /// ```
-    /// use core::time::Duration;
-    /// use longmatch::live::{Batcher, Writer};
-    /// use longmatch::{EngineKind, Ipv4, NextHopId, Rib};
-    /// let writer = Writer::<Ipv4>::new(Rib::new(), EngineKind::Spider)?;
-    /// let batcher = Batcher::new(writer, Duration::ZERO)?;
-    /// let mut table = Rib::new();
-    /// table.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
-    /// batcher.replace(table);
-    /// assert_eq!(batcher.end().rib().len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn replace(&self, rib: Rib<F>) {
         let mut state = self.queue.lock();
         let before = core::mem::take(&mut state.batch);
@@ -395,18 +319,6 @@ impl<F: Engines> Batcher<F> {
     }
 
     /// Commits all queued changes in a batch that begins at once; waits for its end.
-    ///
-    /// ```
-    /// use core::time::Duration;
-    /// use longmatch::live::{Batcher, UpdateError, Writer};
-    /// use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
-    /// let writer = Writer::<Ipv4>::new(Rib::new(), EngineKind::Sail)?;
-    /// let batcher = Batcher::new(writer, Duration::from_millis(10))?;
-    /// let next_hop = NextHopId::new(40_000).unwrap(); // SAIL holds ids up to 32,767.
-    /// batcher.apply(Change::Announce(Route { prefix: "10.0.0.0/8".parse()?, next_hop }))?;
-    /// assert!(matches!(batcher.flush(), Err(UpdateError::Limit(_))));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     ///
     /// # Errors
     /// The error of that batch, or of a later one, if refused. The batch is kept and tried again.
@@ -435,17 +347,6 @@ impl<F: Engines> Batcher<F> {
     /// Commits pending changes, ends the thread and returns the writer.
     ///
     /// A batch refused last is not in its routes; [`Batcher::flush`] before reports that.
-    ///
-    /// ```
-    /// use core::time::Duration;
-    /// use longmatch::live::{Batcher, Writer};
-    /// use longmatch::{EngineKind, Ipv4, Rib};
-    /// let writer = Writer::<Ipv4>::new(Rib::new(), EngineKind::Spider)?;
-    /// let batcher = Batcher::new(writer, Duration::ZERO)?;
-    /// let mut writer = batcher.end();
-    /// writer.commit()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     ///
     /// # Panics
     /// When the thread has panicked.

@@ -34,20 +34,6 @@ const UNUSED_PART: usize = 8;
 ///
 /// It owns the routes. [`Writer::apply`] changes them; [`Writer::commit`] makes the changes
 /// visible, all at once or address by address, depending on the engine.
-///
-/// ```
-/// use longmatch::live::Writer;
-/// use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
-/// let mut writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Folio)?;
-/// let mut reader = writer.reader();
-/// let (prefix, next_hop) = ("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap());
-///
-/// writer.apply(Change::Announce(Route { prefix, next_hop }))?;
-/// assert_eq!(reader.pin().lookup("10.1.2.3".parse()?), None);
-/// writer.commit()?;
-/// assert_eq!(reader.pin().lookup("10.1.2.3".parse()?), Some(next_hop));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub struct Writer<F: Engines> {
     rib: Rib<F>,
     spec: EngineSpec,
@@ -69,18 +55,6 @@ pub struct Writer<F: Engines> {
 }
 
 /// The effect of a commit.
-///
-/// ```
-/// use longmatch::live::Writer;
-/// use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
-/// let (prefix, next_hop) = ("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap());
-/// for (engine, recompiled) in [(EngineKind::Folio, false), (EngineKind::Spider, true)] {
-///     let mut writer = Writer::new(Rib::<Ipv4>::new(), engine)?;
-///     writer.apply(Change::Announce(Route { prefix, next_hop }))?;
-///     assert_eq!(writer.commit()?.recompiled, recompiled);
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Commit {
     /// Objects replaced by patching.
@@ -91,15 +65,6 @@ pub struct Commit {
 
 impl<F: Engines> Writer<F> {
     /// Compiles a table for updates. O(routes), as [`Fib::compile`](crate::Fib::compile).
-    ///
-    /// ```
-    /// use longmatch::live::Writer;
-    /// use longmatch::{EngineSpec, Ipv4, Rib};
-    /// let engine: EngineSpec = "poptrie:s=16".parse()?;
-    /// let writer = Writer::new(Rib::<Ipv4>::new(), engine)?;
-    /// assert_eq!(writer.reader().pin().name(), "poptrie");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     ///
     /// # Errors
     /// Those of [`Fib::compile`](crate::Fib::compile).
@@ -145,21 +110,6 @@ impl<F: Engines> Writer<F> {
     /// Sets the retired bytes above which commits are refused: 256 MiB by default.
     ///
     /// Retired memory grows while a reader stalls.
-    ///
-    /// ```
-    /// use longmatch::live::{UpdateError, Writer};
-    /// use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
-    /// let mut writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Spider)?;
-    /// writer.set_retired_limit(0);
-    /// let mut reader = writer.reader();
-    /// let _stalled = reader.pin();
-    /// let (prefix, next_hop) = ("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap());
-    /// writer.apply(Change::Announce(Route { prefix, next_hop }))?;
-    /// writer.commit()?; // Retires the table that the guard shows.
-    /// writer.apply(Change::Withdraw(prefix))?;
-    /// assert!(matches!(writer.commit(), Err(UpdateError::Retired { limit: 0, .. })));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn set_retired_limit(&mut self, bytes: usize) {
         self.retired_limit = bytes;
     }
@@ -174,33 +124,12 @@ impl<F: Engines> Writer<F> {
     }
 
     /// Makes another reader.
-    ///
-    /// ```
-    /// use longmatch::live::Writer;
-    /// use longmatch::{EngineKind, Ipv4, Rib};
-    /// let writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Folio)?;
-    /// let mut reader = writer.reader();
-    /// drop(writer);
-    /// // A reader keeps the table after the writer has ended.
-    /// assert_eq!(reader.pin().lookup("10.1.2.3".parse()?), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn reader(&self) -> Reader<F> {
         Reader::new(self.shared.clone())
     }
 
     /// The routes, including changes that are not committed yet.
-    ///
-    /// ```
-    /// use longmatch::live::Writer;
-    /// use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
-    /// let mut writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Folio)?;
-    /// let (prefix, next_hop) = ("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap());
-    /// writer.apply(Change::Announce(Route { prefix, next_hop }))?;
-    /// assert_eq!(writer.rib().get(prefix), Some(next_hop));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn rib(&self) -> &Rib<F> {
         &self.rib
     }
@@ -209,15 +138,6 @@ impl<F: Engines> Writer<F> {
     ///
     /// Announcing a known route again or withdrawing an unknown one changes nothing and adds no
     /// work to the commit.
-    ///
-    /// ```
-    /// use longmatch::live::Writer;
-    /// use longmatch::{Change, EngineKind, Ipv4, Outcome, Rib};
-    /// let mut writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Folio)?;
-    /// let outcome = writer.apply(Change::Withdraw("10.0.0.0/8".parse()?))?;
-    /// assert_eq!(outcome, Outcome::Unknown);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     ///
     /// # Errors
     /// When the table holds as many routes as its limit allows. Nothing changes then.
@@ -243,19 +163,6 @@ impl<F: Engines> Writer<F> {
 
     /// Makes all changes since the last commit visible to lookups that begin later.
     ///
-    /// ```
-    /// use longmatch::live::Writer;
-    /// use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
-    /// let mut writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Folio)?;
-    /// let next_hop = NextHopId::new(1).unwrap();
-    /// for prefix in ["10.0.0.0/8", "192.0.2.0/24"] {
-    ///     writer.apply(Change::Announce(Route { prefix: prefix.parse()?, next_hop }))?;
-    /// }
-    /// writer.commit()?; // Both at once.
-    /// assert_eq!(writer.reader().pin().lookup("192.0.2.1".parse()?), Some(next_hop));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
     /// # Errors
     /// When the engine cannot hold the table any more, or readers keep too much retired memory from
     /// reuse. All changes since the last commit are then undone: routes and table are as after that
@@ -273,17 +180,6 @@ impl<F: Engines> Writer<F> {
     }
 
     /// Undoes all changes since the last commit.
-    ///
-    /// ```
-    /// use longmatch::live::Writer;
-    /// use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
-    /// let mut writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Folio)?;
-    /// let (prefix, next_hop) = ("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap());
-    /// writer.apply(Change::Announce(Route { prefix, next_hop }))?;
-    /// writer.roll_back();
-    /// assert!(writer.rib().is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn roll_back(&mut self) {
         for (prefix, before) in self.changed.drain(..).rev() {
             match before {
@@ -352,17 +248,6 @@ impl<F: Engines> Writer<F> {
     ///
     /// The new table is compiled first and becomes current with one store.
     ///
-    /// ```
-    /// use longmatch::live::Writer;
-    /// use longmatch::{EngineKind, Ipv4, NextHopId, Rib};
-    /// let mut writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Folio)?;
-    /// let mut table = Rib::new();
-    /// table.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
-    /// writer.replace(table)?;
-    /// assert_eq!(writer.reader().pin().lookup("10.1.2.3".parse()?), NextHopId::new(1));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
     /// # Errors
     /// Those of [`Writer::commit`]; the routes are then as after the last commit.
     pub fn replace(&mut self, rib: Rib<F>) -> Result<(), UpdateError> {
@@ -392,19 +277,6 @@ impl<F: Engines> Writer<F> {
     /// Returns the retired bytes that remain.
     ///
     /// Each commit calls it before it allocates.
-    ///
-    /// ```
-    /// use longmatch::live::Writer;
-    /// use longmatch::{EngineKind, Ipv4, Rib};
-    /// let mut writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Folio)?;
-    /// let mut reader = writer.reader();
-    /// let guard = reader.pin();
-    /// writer.replace(Rib::new())?;
-    /// assert!(writer.reclaim() > 0);
-    /// drop(guard);
-    /// assert_eq!(writer.reclaim(), 0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn reclaim(&mut self) -> usize {
         let oldest = self.shared.domain().oldest();
         while self.tables.pop(oldest).is_some() {}
@@ -415,32 +287,11 @@ impl<F: Engines> Writer<F> {
     }
 
     /// The retired bytes that readers may still be reading.
-    ///
-    /// ```
-    /// use longmatch::live::Writer;
-    /// use longmatch::{EngineKind, Ipv4, Rib};
-    /// let mut writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Folio)?;
-    /// let mut reader = writer.reader();
-    /// let _guard = reader.pin();
-    /// assert_eq!(writer.retired_bytes(), 0);
-    /// writer.replace(Rib::new())?;
-    /// assert!(writer.retired_bytes() > 0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn retired_bytes(&self) -> usize {
         self.tables.bytes() + self.write.patch().map_or(0, Patch::retired_bytes)
     }
 
     /// The memory of the current table, in bytes by part.
-    ///
-    /// ```
-    /// use longmatch::live::Writer;
-    /// use longmatch::{EngineKind, Ipv4, Rib};
-    /// let writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Poptrie)?;
-    /// let direct = writer.memory_usage().part("direct entries").unwrap();
-    /// assert_eq!(direct.count, 1 << 18);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn memory_usage(&self) -> MemoryUsage {
         self.write.memory_usage()
     }
@@ -448,18 +299,6 @@ impl<F: Engines> Writer<F> {
     /// Verifies the current table against its own invariants and the routes.
     ///
     /// Call it when every change is committed.
-    ///
-    /// ```
-    /// use longmatch::live::Writer;
-    /// use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
-    /// let mut writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Folio)?;
-    /// let (prefix, next_hop) = ("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap());
-    /// writer.apply(Change::Announce(Route { prefix, next_hop }))?;
-    /// assert!(writer.check().is_err(), "the change is not committed");
-    /// writer.commit()?;
-    /// writer.check()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     ///
     /// # Errors
     /// The first broken invariant.

@@ -62,12 +62,7 @@ pub struct MemoryPart {
 
 impl MemoryPart {
     /// A part that is an array.
-    ///
-    /// ```
-    /// use longmatch::MemoryPart;
-    /// let part = MemoryPart::of_slice("nodes", &[0_u32; 5]);
-    /// assert_eq!((part.count, part.bytes), (5, 20));
-    /// ```
+    #[doc(hidden)]
     pub fn of_slice<T>(name: &'static str, slice: &[T]) -> Self {
         Self { name, count: slice.len(), bytes: size_of_val(slice) }
     }
@@ -82,26 +77,11 @@ impl MemoryPart {
 
 impl MemoryUsage {
     /// Total bytes of all parts.
-    ///
-    /// ```
-    /// use longmatch::{MemoryPart, MemoryUsage};
-    /// let part = |name, bytes| MemoryPart { name, count: 1, bytes };
-    /// let usage = MemoryUsage::from([part("nodes", 24), part("leaves", 2)]);
-    /// assert_eq!(usage.bytes(), 26);
-    /// ```
     pub fn bytes(&self) -> usize {
         self.parts.iter().map(|part| part.bytes).sum()
     }
 
     /// The part with this name.
-    ///
-    /// ```
-    /// use longmatch::{MemoryPart, MemoryUsage};
-    /// let nodes = MemoryPart { name: "nodes", count: 2, bytes: 48 };
-    /// let usage = MemoryUsage::from([nodes]);
-    /// assert_eq!(usage.part("nodes"), Some(nodes));
-    /// assert_eq!(usage.part("leaves"), None);
-    /// ```
     pub fn part(&self, name: &str) -> Option<MemoryPart> {
         self.parts.iter().copied().find(|part| part.name == name)
     }

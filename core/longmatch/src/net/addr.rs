@@ -57,133 +57,64 @@ pub trait Bits:
 
     /// `len` ones followed by zeros: the netmask of a prefix of that length.
     ///
-    /// ```
-    /// use longmatch::Bits;
-    /// assert_eq!(u32::mask(24), 0xffff_ff00);
-    /// assert_eq!(u128::mask(0), 0);
-    /// ```
-    ///
     /// # Panics
     /// When `len > WIDTH`, in builds with debug assertions.
     fn mask(len: u8) -> Self;
 
     /// The bit at position `i`, counted from the most significant one.
-    ///
-    /// ```
-    /// use longmatch::Bits;
-    /// assert_eq!(0x4000_0000_u32.bit(1), 1);
-    /// ```
+    #[doc(hidden)]
     fn bit(self, i: u8) -> usize;
 
     /// Number of leading zero bits.
-    ///
-    /// ```
-    /// use longmatch::Bits;
-    /// assert_eq!(Bits::leading_zeros(0x0000_00ff_u32), 24);
-    /// ```
+    #[doc(hidden)]
     fn leading_zeros(self) -> u8;
 
     /// `extract(key, off, len)` of the Poptrie paper (Algorithm 1).
     ///
     /// `len <= 32` bits starting `off` bits below the most significant one. Bits past the end of
     /// the address read as zero.
-    ///
-    /// ```
-    /// use longmatch::Bits;
-    /// assert_eq!(0x1234_5678_u32.extract(8, 8), 0x34);
-    /// assert_eq!(0x1234_5678_u32.extract(28, 8), 0x80);
-    /// ```
+    #[doc(hidden)]
     fn extract(self, off: u8, len: u8) -> usize;
 
     /// Number of trailing zero bits.
-    ///
-    /// ```
-    /// use longmatch::Bits;
-    /// assert_eq!(Bits::trailing_zeros(0xffff_ff00_u32), 8);
-    /// ```
+    #[doc(hidden)]
     fn trailing_zeros(self) -> u8;
 
     /// Half `half` of the address as 64 bits, left-aligned.
     ///
     /// An IPv4 address has one half, all of it. Half 0 of an IPv6 address is the first on the wire.
-    ///
-    /// ```
-    /// use longmatch::Bits;
-    /// assert_eq!(0x0a00_0001_u32.half(0), 0x0a00_0001_0000_0000);
-    /// let addr = 0x2001_0db8_0000_0000_0000_0000_0000_0001_u128;
-    /// assert_eq!([addr.half(0), addr.half(1)], [0x2001_0db8_0000_0000, 1]);
-    /// ```
+    #[doc(hidden)]
     fn half(self, half: u8) -> u64;
 
     /// 64 bits starting `off` bits below the most significant one, left-aligned.
     ///
     /// Bits past the end of the address read as zero.
-    ///
-    /// ```
-    /// use longmatch::Bits;
-    /// assert_eq!(0x1234_5678_u32.window(8), 0x3456_7800_0000_0000);
-    /// ```
+    #[doc(hidden)]
     fn window(self, off: u8) -> u64;
 
     /// The next address, `None` after [`Bits::MAX`].
-    ///
-    /// ```
-    /// use longmatch::Bits;
-    /// assert_eq!(7_u32.successor(), Some(8));
-    /// assert_eq!(u32::MAX.successor(), None);
-    /// ```
     fn successor(self) -> Option<Self>;
 
     /// The previous address, `None` before [`Bits::ZERO`].
-    ///
-    /// ```
-    /// use longmatch::Bits;
-    /// assert_eq!(7_u32.predecessor(), Some(6));
-    /// assert_eq!(u128::ZERO.predecessor(), None);
-    /// ```
     fn predecessor(self) -> Option<Self>;
 
     /// This address plus `n`, wrapping round at the end of the address space.
-    ///
-    /// ```
-    /// use longmatch::Bits;
-    /// assert_eq!(Bits::wrapping_add(u32::MAX, 2), 1);
-    /// ```
+    #[doc(hidden)]
     fn wrapping_add(self, n: u128) -> Self;
 
     /// The address as 128 bits; an IPv4 address fills the low 32.
-    ///
-    /// ```
-    /// use longmatch::Bits;
-    /// assert_eq!(0x0a00_0001_u32.to_u128(), 0x0a00_0001);
-    /// ```
     fn to_u128(self) -> u128;
 
     /// The low bits of `value`.
-    ///
-    /// ```
-    /// use longmatch::Bits;
-    /// assert_eq!(u32::from_u128(0x0a00_0001), 0x0a00_0001);
-    /// ```
     fn from_u128(value: u128) -> Self;
 
     /// Reads an address from its bytes in network order.
-    ///
-    /// ```
-    /// use longmatch::Bits;
-    /// assert_eq!(u32::from_network(&[10, 0, 0, 1]), 0x0a00_0001);
-    /// ```
     ///
     /// # Panics
     /// When `bytes` does not hold exactly `WIDTH / 8` bytes.
     fn from_network(bytes: &[u8]) -> Self;
 
     /// The address's bytes in network order.
-    ///
-    /// ```
-    /// use longmatch::Bits;
-    /// assert_eq!(0x0a00_0001_u32.to_network(), [10, 0, 0, 1]);
-    /// ```
     fn to_network(self) -> Self::Octets;
 }
 
@@ -312,19 +243,8 @@ pub trait Family:
     const NAME: &'static str;
 
     /// The integer form of an address.
-    ///
-    /// ```
-    /// use longmatch::{Family, Ipv4};
-    /// assert_eq!(Ipv4::bits("10.0.0.1".parse()?), 0x0a00_0001);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     fn bits(addr: Self::Addr) -> Self::Bits;
     /// The standard library's form of an address.
-    ///
-    /// ```
-    /// use longmatch::{Family, Ipv6};
-    /// assert_eq!(Ipv6::addr(1).to_string(), "::1");
-    /// ```
     fn addr(bits: Self::Bits) -> Self::Addr;
 }
 

@@ -23,11 +23,6 @@ const _: () = assert!(size_of::<Option<NextHopId>>() == 4);
 
 impl NextHopId {
     /// The id with this number; `None` for 0.
-    ///
-    /// ```
-    /// use longmatch::NextHopId;
-    /// assert!(NextHopId::new(1).is_some() && NextHopId::new(0).is_none());
-    /// ```
     #[inline(always)]
     pub const fn new(id: u32) -> Option<Self> {
         match NonZeroU32::new(id) {

@@ -60,23 +60,12 @@ impl<T> Default for NextHops<T> {
 
 impl<T> NextHops<T> {
     /// An empty set of values, with as many ids as a `u32` can number.
-    ///
-    /// ```
-    /// use longmatch::NextHops;
-    /// assert!(NextHops::<u32>::new().is_empty());
-    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self::with_limit(u32::MAX as usize)
     }
 
     /// An empty set of values that never holds more than `limit` of them.
-    ///
-    /// ```
-    /// use longmatch::NextHops;
-    /// let mut hops = NextHops::with_limit(1);
-    /// assert!(hops.acquire("a").is_ok() && hops.acquire("b").is_err());
-    /// ```
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self {
@@ -90,53 +79,24 @@ impl<T> NextHops<T> {
     }
 
     /// The value of an id, retired or not.
-    ///
-    /// ```
-    /// use longmatch::NextHops;
-    /// let mut hops = NextHops::new();
-    /// let id = hops.acquire("a")?;
-    /// assert_eq!(hops.get(id), Some(&"a"));
-    /// # Ok::<(), longmatch::NextHopsFull>(())
-    /// ```
     #[must_use]
     pub fn get(&self, id: NextHopId) -> Option<&T> {
         Some(&self.entries.get(id.index())?.as_ref()?.value)
     }
 
     /// Number of values held, retired ones included.
-    ///
-    /// ```
-    /// use longmatch::NextHops;
-    /// let mut hops = NextHops::new();
-    /// hops.acquire("a")?;
-    /// assert_eq!(hops.len(), 1);
-    /// # Ok::<(), longmatch::NextHopsFull>(())
-    /// ```
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
     }
 
     /// Whether no value is held.
-    ///
-    /// ```
-    /// use longmatch::NextHops;
-    /// assert!(NextHops::<u32>::new().is_empty());
-    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Every id with its value, in order of ids.
-    ///
-    /// ```
-    /// use longmatch::NextHops;
-    /// let mut hops = NextHops::new();
-    /// let id = hops.acquire("a")?;
-    /// assert!(hops.iter().eq([(id, &"a")]));
-    /// # Ok::<(), longmatch::NextHopsFull>(())
-    /// ```
     pub fn iter(&self) -> impl Iterator<Item = (NextHopId, &T)> {
         let ids = (1..=u32::MAX).filter_map(NextHopId::new);
         ids.zip(&self.entries).filter_map(|(id, entry)| Some((id, &entry.as_ref()?.value)))
@@ -145,13 +105,6 @@ impl<T> NextHops<T> {
     /// Gives the value its own id, not shared with equal values.
     ///
     /// For types that cannot be hashed or compared.
-    ///
-    /// ```
-    /// use longmatch::NextHops;
-    /// let mut hops = NextHops::new();
-    /// assert_ne!(hops.acquire_distinct(0.5)?, hops.acquire_distinct(0.5)?);
-    /// # Ok::<(), longmatch::NextHopsFull>(())
-    /// ```
     ///
     /// # Errors
     /// When every id is in use; nothing changes then.
@@ -174,15 +127,6 @@ impl<T> NextHops<T> {
 
     /// Drops one reference to an id; without references the value is retired.
     ///
-    /// ```
-    /// use longmatch::NextHops;
-    /// let mut hops = NextHops::new();
-    /// let id = hops.acquire("a")?;
-    /// hops.release(id);
-    /// assert_eq!(hops.get(id), Some(&"a"));
-    /// # Ok::<(), longmatch::NextHopsFull>(())
-    /// ```
-    ///
     /// # Panics
     /// When the id has no reference: releases then outnumber acquisitions.
     pub fn release(&mut self, id: NextHopId) {
@@ -198,16 +142,6 @@ impl<T> NextHops<T> {
     /// Frees the retired ids for reuse and drops their values. O(retired).
     ///
     /// Call it when no reader can still hold a retired id.
-    ///
-    /// ```
-    /// use longmatch::NextHops;
-    /// let mut hops = NextHops::new();
-    /// let id = hops.acquire("a")?;
-    /// hops.release(id);
-    /// hops.reclaim();
-    /// assert!(hops.is_empty());
-    /// # Ok::<(), longmatch::NextHopsFull>(())
-    /// ```
     pub fn reclaim(&mut self) {
         while let Some(id) = self.retired.pop() {
             // An id that was acquired and released again is in the list twice.
@@ -257,17 +191,6 @@ impl<T> NextHops<T> {
     }
 
     /// Adds a reference to an id that has a value.
-    ///
-    /// ```
-    /// use longmatch::NextHops;
-    /// let mut hops = NextHops::new();
-    /// let id = hops.acquire("a")?;
-    /// hops.retain(id);
-    /// hops.release(id);
-    /// hops.reclaim();
-    /// assert_eq!(hops.get(id), Some(&"a"));
-    /// # Ok::<(), longmatch::NextHopsFull>(())
-    /// ```
     ///
     /// # Panics
     /// When the id has no value, or as many references as a `u32` can count.
@@ -384,13 +307,6 @@ impl<T: Hash + Eq> NextHops<T> {
 
     /// Does the same from a borrowed value, which is copied only if it is new.
     ///
-    /// ```
-    /// use longmatch::NextHops;
-    /// let mut hops = NextHops::<Box<str>>::new();
-    /// assert_eq!(hops.acquire_borrowed("a")?, hops.acquire_borrowed("a")?);
-    /// # Ok::<(), longmatch::NextHopsFull>(())
-    /// ```
-    ///
     /// # Errors
     /// When the value is new and every id is in use; nothing changes then.
     pub fn acquire_borrowed<Q>(&mut self, value: &Q) -> Result<NextHopId, NextHopsFull>
@@ -432,14 +348,6 @@ impl<T: Hash + Eq> NextHops<T> {
     }
 
     /// The id that equal values share, if the value has one.
-    ///
-    /// ```
-    /// use longmatch::NextHops;
-    /// let mut hops = NextHops::<String>::new();
-    /// let id = hops.acquire("a".into())?;
-    /// assert_eq!((hops.find("a"), hops.find("b")), (Some(id), None));
-    /// # Ok::<(), longmatch::NextHopsFull>(())
-    /// ```
     #[must_use]
     pub fn find<Q>(&self, value: &Q) -> Option<NextHopId>
     where

@@ -38,14 +38,6 @@ impl<F: Family> Prefix<F> {
 
     /// Makes a prefix from an address and a length.
     ///
-    /// ```
-    /// use longmatch::{Ipv4, Prefix};
-    /// let prefix = Prefix::<Ipv4>::new([10, 0, 0, 0].into(), 8)?;
-    /// assert_eq!(prefix.to_string(), "10.0.0.0/8");
-    /// assert!(Prefix::<Ipv4>::new([10, 0, 0, 1].into(), 8).is_err());
-    /// # Ok::<(), longmatch::PrefixError>(())
-    /// ```
-    ///
     /// # Errors
     /// When the length is greater than the family's width, or a bit after the length is set.
     pub fn new(addr: F::Addr, len: u8) -> Result<Self, PrefixError> {
@@ -54,13 +46,6 @@ impl<F: Family> Prefix<F> {
     }
 
     /// Makes a prefix from an address and a length, clearing the bits after the length.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Prefix};
-    /// let prefix = Prefix::<Ipv4>::masked([10, 9, 1, 1].into(), 8)?;
-    /// assert_eq!(prefix.to_string(), "10.0.0.0/8");
-    /// # Ok::<(), longmatch::PrefixError>(())
-    /// ```
     ///
     /// # Errors
     /// When the length is greater than the family's width.
@@ -72,23 +57,12 @@ impl<F: Family> Prefix<F> {
     }
 
     /// The prefix of one address, `/32` or `/128`.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Prefix};
-    /// assert_eq!(Prefix::<Ipv4>::host([10, 9, 1, 1].into()).to_string(), "10.9.1.1/32");
-    /// ```
     #[must_use]
     pub fn host(addr: F::Addr) -> Self {
         Self { bits: F::bits(addr), len: F::WIDTH }
     }
 
     /// The prefix of length `len` that covers the address `bits`.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Prefix};
-    /// let prefix = Prefix::<Ipv4>::from_bits_masked(0x0a09_0101, 16);
-    /// assert_eq!(prefix.to_string(), "10.9.0.0/16");
-    /// ```
     ///
     /// # Panics
     /// When `len` is greater than the family's width; [`Prefix::masked`] returns an error then.
@@ -106,13 +80,6 @@ impl<F: Family> Prefix<F> {
     }
 
     /// The network address as an integer.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Prefix};
-    /// let prefix: Prefix<Ipv4> = "10.9.0.0/16".parse()?;
-    /// assert_eq!(prefix.bits(), 0x0a09_0000);
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     #[inline]
     pub const fn bits(self) -> F::Bits {
@@ -120,13 +87,6 @@ impl<F: Family> Prefix<F> {
     }
 
     /// The prefix length.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Prefix};
-    /// let prefix: Prefix<Ipv4> = "10.9.0.0/16".parse()?;
-    /// assert_eq!(prefix.len(), 16);
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     #[inline]
     #[expect(clippy::len_without_is_empty, reason = "a prefix length, not a container's")]
@@ -135,26 +95,12 @@ impl<F: Family> Prefix<F> {
     }
 
     /// The network address.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Prefix};
-    /// let prefix: Prefix<Ipv4> = "10.9.0.0/16".parse()?;
-    /// assert_eq!(prefix.addr().octets(), [10, 9, 0, 0]);
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     pub fn addr(self) -> F::Addr {
         F::addr(self.bits)
     }
 
     /// The first address covered, as an integer: the network address.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Prefix};
-    /// let prefix: Prefix<Ipv4> = "10.9.0.0/16".parse()?;
-    /// assert_eq!((prefix.first(), prefix.last()), (0x0a09_0000, 0x0a09_ffff));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     #[inline]
     pub const fn first(self) -> F::Bits {
@@ -162,13 +108,6 @@ impl<F: Family> Prefix<F> {
     }
 
     /// The last address covered, as an integer.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Prefix};
-    /// let prefix: Prefix<Ipv4> = "10.9.0.0/16".parse()?;
-    /// assert_eq!(prefix.last(), 0x0a09_ffff);
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     #[inline]
     pub fn last(self) -> F::Bits {
@@ -176,26 +115,12 @@ impl<F: Family> Prefix<F> {
     }
 
     /// Whether the address lies in this prefix.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Prefix};
-    /// let prefix: Prefix<Ipv4> = "10.0.0.0/8".parse()?;
-    /// assert!(prefix.contains([10, 9, 1, 1].into()) && !prefix.contains([11, 0, 0, 1].into()));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     pub fn contains(self, addr: F::Addr) -> bool {
         self.contains_bits(F::bits(addr))
     }
 
     /// Whether the address, as an integer, lies in this prefix.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Prefix};
-    /// let prefix: Prefix<Ipv4> = "10.0.0.0/8".parse()?;
-    /// assert!(prefix.contains_bits(0x0a09_0101));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     #[inline]
     pub fn contains_bits(self, bits: F::Bits) -> bool {
@@ -203,13 +128,6 @@ impl<F: Family> Prefix<F> {
     }
 
     /// Whether this prefix covers `other`; a prefix covers itself.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Prefix};
-    /// let [office, lab]: [Prefix<Ipv4>; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
-    /// assert!(office.covers(lab) && !lab.covers(office));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     #[inline]
     pub fn covers(self, other: Self) -> bool {
@@ -217,26 +135,12 @@ impl<F: Family> Prefix<F> {
     }
 
     /// Whether the two prefixes share an address: one of them covers the other.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Prefix};
-    /// let [office, lab]: [Prefix<Ipv4>; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
-    /// assert!(lab.overlaps(office) && !lab.overlaps("10.8.0.0/16".parse()?));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.covers(other) || other.covers(self)
     }
 
     /// The longest prefix that covers both prefixes.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Prefix};
-    /// let [a, b]: [Prefix<Ipv4>; 2] = ["10.0.0.0/24".parse()?, "10.0.1.0/24".parse()?];
-    /// assert_eq!(a.common(b), "10.0.0.0/23".parse()?);
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     #[inline]
     pub fn common(self, other: Self) -> Self {
@@ -245,26 +149,12 @@ impl<F: Family> Prefix<F> {
     }
 
     /// The prefix one bit shorter, `None` for `/0`.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Prefix};
-    /// let prefix: Prefix<Ipv4> = "11.0.0.0/8".parse()?;
-    /// assert_eq!(prefix.parent(), Some("10.0.0.0/7".parse()?));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     pub fn parent(self) -> Option<Self> {
         self.len.checked_sub(1).map(|len| Self::truncated(self.bits, len))
     }
 
     /// The two prefixes one bit longer, the lower first; `None` for a host prefix.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Prefix};
-    /// let prefix: Prefix<Ipv4> = "10.0.0.0/8".parse()?;
-    /// assert_eq!(prefix.halves(), Some(["10.0.0.0/9".parse()?, "10.128.0.0/9".parse()?]));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     pub fn halves(self) -> Option<[Self; 2]> {
         if self.len == F::WIDTH {
@@ -312,12 +202,6 @@ impl<F: Family> Prefix<F> {
 impl Prefix<Ipv4> {
     /// A prefix as a constant.
     ///
-    /// ```
-    /// use longmatch::{IpPrefix, Prefix};
-    /// const OFFICE: IpPrefix = IpPrefix::V4(Prefix::from_octets([10, 0, 0, 0], 8));
-    /// assert_eq!(OFFICE.to_string(), "10.0.0.0/8");
-    /// ```
-    ///
     /// # Panics
     /// When the length is greater than 32, or a bit after it is set; in a constant this is an error
     /// of compilation. For input use [`Prefix::new`].
@@ -332,12 +216,6 @@ impl Prefix<Ipv4> {
 
 impl Prefix<Ipv6> {
     /// A prefix as a constant.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Prefix};
-    /// const DOCS: IpPrefix = IpPrefix::V6(Prefix::from_segments([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32));
-    /// assert_eq!(DOCS.to_string(), "2001:db8::/32");
-    /// ```
     ///
     /// # Panics
     /// When the length is greater than 128, or a bit after it is set; in a constant this is an error

@@ -124,19 +124,9 @@ impl<F: Family> DoubleEndedIterator for Iter<'_, F> {
 
 impl<F: Family> FusedIterator for Iter<'_, F> {}
 
-/// Routes in a prefix that no other in it covers, in order; from [`Rib::direct_children`].
-///
-/// ```
-/// use longmatch::{Ipv4, NextHopId, Rib};
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
-/// rib.insert("10.1.0.0/16".parse()?, NextHopId::new(2).unwrap())?;
-/// assert_eq!(rib.direct_children("0.0.0.0/0".parse()?).count(), 1);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[must_use = "iterators are lazy and do nothing unless consumed"]
+/// Routes in a prefix that no other in it covers, in order.
 #[derive(Clone)]
-pub struct DirectChildren<'r, F: Family>(Cursor<'r, F>);
+pub(super) struct DirectChildren<'r, F: Family>(Cursor<'r, F>);
 
 impl<'r, F: Family> DirectChildren<'r, F> {
     /// The routes below a prefix, from the topmost position in it.

@@ -4,7 +4,7 @@
 //! ordered iteration; for lookups by the million compile an engine from it.
 //!
 //! Compilers read two views of it: disjoint address ranges ([`Rib::ranges`]) and leaf-pushed slots
-//! of a fixed stride ([`Rib::root_block`]).
+//! of a fixed stride (`Rib::root_block`).
 
 mod aggregate;
 mod dispatch;
@@ -12,13 +12,16 @@ mod iter;
 mod ranges;
 mod trie;
 
-pub use iter::{DirectChildren, Iter};
-pub use ranges::{Coalesced, Range, Ranges};
+use iter::DirectChildren;
+pub use iter::Iter;
+pub(crate) use ranges::Coalesced;
+pub use ranges::{Range, Ranges};
 pub(crate) use trie::MAX_ROUTES;
-pub use trie::{Block, Cover, Slots};
+pub use trie::{Block, Slots};
 
 use crate::net::{Change, Family, NextHopId, Outcome, Prefix, Route, answers_for};
 use core::fmt;
+use core::iter::FusedIterator;
 use core::ops::RangeBounds;
 use trie::Trie;
 
@@ -54,13 +57,6 @@ impl<F: Family> Default for Rib<F> {
 
 impl<F: Family> Rib<F> {
     /// An empty table.
-    ///
-    /// ```
-    /// use longmatch::{Ipv6, Rib};
-    /// let rib = Rib::<Ipv6>::new();
-    /// assert_eq!(rib.lookup("2001:db8::1".parse()?), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self::with_route_limit(MAX_ROUTES)
@@ -69,45 +65,17 @@ impl<F: Family> Rib<F> {
     /// An empty table that never holds more than `limit` routes.
     ///
     /// The indices allow 500 million routes at any limit.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, NextHopId, Rib};
-    /// let next_hop = NextHopId::new(1).unwrap();
-    /// let mut rib = Rib::<Ipv4>::with_route_limit(1);
-    /// rib.insert("10.0.0.0/8".parse()?, next_hop)?;
-    /// assert!(rib.insert("10.1.0.0/16".parse()?, next_hop).is_err());
-    /// assert!(rib.insert("10.0.0.0/8".parse()?, next_hop).is_ok());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn with_route_limit(limit: usize) -> Self {
         Self { trie: Trie::new(), routes: 0, limit: limit.min(MAX_ROUTES) }
     }
 
     /// Number of routes.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, NextHopId, Rib};
-    /// let mut rib = Rib::<Ipv4>::new();
-    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
-    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(2).unwrap())?;
-    /// assert_eq!(rib.len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn len(&self) -> usize {
         self.routes
     }
 
     /// Whether there is no route.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, NextHopId, Rib};
-    /// let mut rib = Rib::<Ipv4>::new();
-    /// assert!(rib.is_empty());
-    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
-    /// assert!(!rib.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn is_empty(&self) -> bool {
         self.routes == 0
     }
@@ -324,8 +292,11 @@ impl<F: Family> Rib<F> {
     /// assert_eq!(rib.cover(prefix).count(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn cover(&self, prefix: impl Into<Prefix<F>>) -> Cover<'_, F> {
-        Cover::new(&self.trie, prefix.into())
+    pub fn cover(
+        &self,
+        prefix: impl Into<Prefix<F>>,
+    ) -> impl FusedIterator<Item = Route<F>> + Clone {
+        trie::Cover::new(&self.trie, prefix.into())
     }
 
     /// Every route whose prefix `prefix` covers, its own included, in order.
@@ -361,7 +332,10 @@ impl<F: Family> Rib<F> {
     /// assert_eq!(below, ["10.1.0.0/16", "10.3.0.0/16"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn direct_children(&self, prefix: Prefix<F>) -> DirectChildren<'_, F> {
+    pub fn direct_children(
+        &self,
+        prefix: Prefix<F>,
+    ) -> impl FusedIterator<Item = Route<F>> + Clone {
         let (_, top) = self.trie.around(&self.trie.top(), prefix);
         DirectChildren::new(&self.trie, prefix, top)
     }
@@ -439,33 +413,13 @@ impl<F: Family> Rib<F> {
     }
 
     /// The whole table as a block to expand into leaf-pushed slots.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, NextHopId, Rib};
-    /// let mut rib = Rib::<Ipv4>::new();
-    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
-    /// // A direct table over the first 8 bits of the address.
-    /// let mut table = Vec::new();
-    /// rib.root_block().for_each_slots(8, |slots| {
-    ///     table.resize(table.len() + slots.count, slots.next_hop);
-    /// });
-    /// assert_eq!((table.len(), table[10], table[11]), (256, NextHopId::new(1), None));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    #[doc(hidden)]
     #[must_use]
     pub fn root_block(&self) -> Block<'_, F> {
         Block::root(&self.trie)
     }
 
     /// The greatest next-hop id in the table, 0 if it is empty. O(routes).
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, NextHopId, Rib};
-    /// let mut rib = Rib::<Ipv4>::new();
-    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(300).unwrap())?;
-    /// assert!(rib.max_next_hop() > 255, "one byte does not hold every next hop");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn max_next_hop(&self) -> u32 {
         self.iter().map(|route| route.next_hop.get()).max().unwrap_or(0)
     }

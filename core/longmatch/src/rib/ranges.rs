@@ -72,16 +72,7 @@ pub struct Ranges<F: Family, I> {
 
 impl<F: Family, I: Iterator<Item = Route<F>>> Ranges<F, I> {
     /// Makes the ranges of routes sorted by prefix, each prefix once.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, NextHopId, Ranges, Route};
-    /// let next_hop = NextHopId::new(1).unwrap();
-    /// let routes = [Route::<Ipv4> { prefix: "128.0.0.0/1".parse()?, next_hop }];
-    /// let ranges = Ranges::new(routes.into_iter());
-    /// let hops: Vec<_> = ranges.map(|range| range.next_hop()).collect();
-    /// assert_eq!(hops, [None, Some(next_hop)]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    #[doc(hidden)]
     pub fn new(mut routes: I) -> Self {
         let ahead = routes.next();
         Self { routes, ahead, open: Vec::new(), at: Some(F::Bits::ZERO), end: F::Bits::MAX }
@@ -97,7 +88,7 @@ impl<F: Family, I: Iterator<Item = Route<F>>> Ranges<F, I> {
         Self { routes, ahead, open, at: Some(prefix.first()), end: prefix.last() }
     }
 
-    /// Joins neighbouring ranges of equal next hop.
+    /// Joins neighbouring ranges of equal next hop. A joined range's `route` is the longest match of its first address.
     ///
     /// ```
     /// use longmatch::{Ipv4, NextHopId, Rib};
@@ -108,7 +99,12 @@ impl<F: Family, I: Iterator<Item = Route<F>>> Ranges<F, I> {
     /// assert_eq!((rib.ranges().count(), rib.ranges().coalesced().count()), (4, 3));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn coalesced(self) -> Coalesced<F, I> {
+    pub fn coalesced(self) -> impl FusedIterator<Item = Range<F>> + use<F, I> {
+        self.joined()
+    }
+
+    /// [`Ranges::coalesced`] as its own type, for the fields of checks.
+    pub(crate) fn joined(self) -> Coalesced<F, I> {
         let mut ranges = self;
         let ahead = ranges.next();
         Coalesced { ranges, ahead }
@@ -145,22 +141,8 @@ impl<F: Family, I: Iterator<Item = Route<F>>> Iterator for Ranges<F, I> {
 impl<F: Family, I: Iterator<Item = Route<F>>> FusedIterator for Ranges<F, I> {}
 
 /// Disjoint ranges in which neighbours have different next hops.
-///
-/// Made by [`Ranges::coalesced`]. A range's `route` is the longest match of its first address.
-///
-/// ```
-/// use longmatch::{Ipv4, NextHopId, Rib};
-/// let mut rib = Rib::<Ipv4>::new();
-/// for prefix in ["10.0.0.0/8", "11.0.0.0/8"] {
-///     rib.insert(prefix.parse()?, NextHopId::new(1).unwrap())?;
-/// }
-/// let routed = rib.ranges().coalesced().find(|range| range.route.is_some()).unwrap();
-/// assert_eq!((routed.first, routed.last), (0x0a00_0000, 0x0bff_ffff));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Clone)]
-pub struct Coalesced<F: Family, I> {
+pub(crate) struct Coalesced<F: Family, I> {
     ranges: Ranges<F, I>,
     ahead: Option<Range<F>>,
 }

@@ -18,7 +18,11 @@ impl<F: Family> AddressSet<F> {
     /// let prefixes = AddressSet::from(range).prefixes().map(|it| it.to_string()).collect::<Vec<_>>();
     /// assert_eq!(prefixes, ["10.0.0.0/30", "10.0.0.4/32"]);
     /// ```
-    pub fn prefixes(&self) -> Prefixes<'_, F> {
+    pub fn prefixes(&self) -> impl FusedIterator<Item = Prefix<F>> + Clone {
+        self.fewest()
+    }
+
+    fn fewest(&self) -> Prefixes<'_, F> {
         Prefixes { ranges: self.ranges.iter(), range: RangePrefixes { rest: None } }
     }
 
@@ -63,20 +67,13 @@ impl<F: Family> AddressSet<F> {
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
     pub fn split(&self, len: u8) -> Split<'_, F> {
-        Split { prefixes: self.prefixes(), len: len.min(F::WIDTH), next: None }
+        Split { prefixes: self.fewest(), len: len.min(F::WIDTH), next: None }
     }
 }
 
-/// The fewest prefixes of a range, in order; from [`AddressRange::prefixes`].
-///
-/// ```
-/// use longmatch::{Ipv6, Prefix, set::AddressRange};
-/// let all = AddressRange::<Ipv6>::from(Prefix::DEFAULT);
-/// assert!(all.prefixes().eq([Prefix::DEFAULT]));
-/// ```
-#[must_use = "iterators are lazy and do nothing unless consumed"]
+/// The fewest prefixes of a range, in order.
 #[derive(Clone, Debug)]
-pub struct RangePrefixes<F: Family> {
+pub(super) struct RangePrefixes<F: Family> {
     /// The addresses that no prefix has covered yet.
     rest: Option<AddressRange<F>>,
 }
@@ -117,16 +114,9 @@ impl<F: Family> Iterator for RangePrefixes<F> {
 
 impl<F: Family> FusedIterator for RangePrefixes<F> {}
 
-/// The fewest prefixes of a set, in order; from [`AddressSet::prefixes`].
-///
-/// ```
-/// use longmatch::{Ipv4, Prefix, set::AddressSet};
-/// let set = AddressSet::<Ipv4>::from(Prefix::DEFAULT);
-/// assert_eq!(set.prefixes().next(), Some(Prefix::DEFAULT));
-/// ```
-#[must_use = "iterators are lazy and do nothing unless consumed"]
+/// The fewest prefixes of a set, in order.
 #[derive(Clone, Debug)]
-pub struct Prefixes<'s, F: Family> {
+struct Prefixes<'s, F: Family> {
     ranges: slice::Iter<'s, AddressRange<F>>,
     range: RangePrefixes<F>,
 }
@@ -137,7 +127,7 @@ impl<F: Family> Iterator for Prefixes<'_, F> {
     #[inline]
     fn next(&mut self) -> Option<Prefix<F>> {
         if self.range.rest.is_none() {
-            self.range = self.ranges.next()?.prefixes();
+            self.range = RangePrefixes::new(*self.ranges.next()?);
         }
         self.range.next()
     }

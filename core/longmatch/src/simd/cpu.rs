@@ -6,11 +6,6 @@
 #![cfg_attr(not(feature = "folio"), allow(dead_code))]
 
 /// A group of CPUs on which reads cost about the same.
-///
-/// ```
-/// use longmatch::simd::Microarch;
-/// println!("measured on {}", Microarch::here().name());
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Microarch {
@@ -32,20 +27,11 @@ impl Microarch {
 
     /// The group of the CPU that this program runs on. Takes microseconds, in a virtual machine
     /// tens.
-    ///
-    /// ```
-    /// use longmatch::simd::Microarch;
-    /// assert!(Microarch::ALL.contains(&Microarch::here()));
-    /// ```
     pub fn here() -> Self {
         cpuid().map_or(Self::Other, |(microarch, _)| microarch)
     }
 
     /// The name in records.
-    ///
-    /// ```
-    /// assert_eq!(longmatch::simd::Microarch::IntelServer.name(), "intel");
-    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Self::Zen3 => "zen3",

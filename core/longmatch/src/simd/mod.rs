@@ -15,6 +15,7 @@ pub mod lanes;
 
 #[cfg(feature = "folio")]
 pub(crate) use cpu::Cpu;
+#[doc(hidden)]
 pub use cpu::Microarch;
 
 use core::fmt;
@@ -52,11 +53,6 @@ impl Level {
     pub const ALL: [Self; 4] = [Self::Portable, Self::Scalar, Self::Avx2, Self::Avx512];
 
     /// The name used on the command line and in reports.
-    ///
-    /// ```
-    /// use longmatch::simd::Level;
-    /// assert_eq!(Level::ALL.map(Level::name), ["portable", "scalar", "avx2", "avx512"]);
-    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -176,12 +172,6 @@ impl Simd {
     }
 
     /// The proven level.
-    ///
-    /// ```
-    /// use longmatch::simd::Simd;
-    /// println!("batches use {}", Simd::best().level());
-    /// assert!(Simd::available().all(|simd| simd.level() <= Simd::best().level()));
-    /// ```
     #[inline]
     pub fn level(self) -> Level {
         self.level
@@ -193,20 +183,7 @@ impl Simd {
     /// [`Work::run`] and its inner loops should be `#[inline(always)]`. This method is inlined
     /// itself: as a call it would copy the work by vectors right after the caller stored it by
     /// words, which the CPU can do only after all earlier instructions retire.
-    ///
-    /// ```
-    /// use longmatch::simd::{Simd, Work};
-    /// struct Ones<'a>(&'a [u64]);
-    /// impl Work for Ones<'_> {
-    ///     type Output = u32;
-    ///
-    ///     #[inline(always)]
-    ///     fn run(self) -> u32 {
-    ///         self.0.iter().map(|word| word.count_ones()).sum()
-    ///     }
-    /// }
-    /// assert_eq!(Simd::best().run(Ones(&[1, 3])), 3);
-    /// ```
+    #[doc(hidden)]
     #[inline(always)]
     pub fn run<W: Work>(self, work: W) -> W::Output {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -240,20 +217,7 @@ impl Simd {
 }
 
 /// A piece of work that is compiled once per level; see [`Simd::run`].
-///
-/// ```
-/// use longmatch::simd::{Simd, Work};
-/// struct LongestRun<'a>(&'a [u32]);
-/// impl Work for LongestRun<'_> {
-///     type Output = u32;
-///
-///     #[inline(always)]
-///     fn run(self) -> u32 {
-///         self.0.iter().map(|word| word.leading_zeros()).max().unwrap_or(0)
-///     }
-/// }
-/// assert!(Simd::available().all(|simd| simd.run(LongestRun(&[1 << 8, 1 << 4])) == 27));
-/// ```
+#[doc(hidden)]
 pub trait Work {
     /// The result of the work.
     type Output;

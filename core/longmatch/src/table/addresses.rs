@@ -268,14 +268,6 @@ impl<'a, F: Family> StridedKeys<'a, F> {
 
     /// `len` addresses, the first at `offset`, each other `stride` bytes after the one before.
     /// `None` when an address is not inside of `bytes`.
-    ///
-    /// ```
-    /// use longmatch::Ipv6;
-    /// use longmatch::table::StridedKeys;
-    /// let bytes = [0; 100];
-    /// assert!(StridedKeys::<Ipv6>::new(&bytes, 4, 40, 3).is_some());
-    /// assert!(StridedKeys::<Ipv6>::new(&bytes, 5, 40, 3).is_none());
-    /// ```
     #[must_use]
     pub fn new(bytes: &'a [u8], offset: usize, stride: usize, len: usize) -> Option<Self> {
         let bytes = if len == 0 { &[] } else { bytes.get(offset..)? };
@@ -286,15 +278,9 @@ impl<'a, F: Family> StridedKeys<'a, F> {
 
     /// Address number `i`.
     ///
-    /// ```
-    /// use longmatch::Ipv4;
-    /// use longmatch::table::StridedKeys;
-    /// let bytes = [0, 10, 0, 0, 1, 0, 11, 0, 0, 1];
-    /// assert_eq!(StridedKeys::<Ipv4>::new(&bytes, 1, 5, 2).unwrap().get(1), 0x0b00_0001);
-    /// ```
-    ///
     /// # Panics
     /// When `i` is not less than the number of addresses.
+    #[doc(hidden)]
     #[must_use]
     #[inline]
     pub fn get(self, i: usize) -> F::Bits {

@@ -60,14 +60,6 @@ impl<T> Table<T> {
     }
 
     /// Removes all routes and frees their memory. Keeps the limits and [`Table::keep_mapped`].
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let mut table = Table::from([("::/0".parse::<IpPrefix>()?, 1)]);
-    /// table.clear();
-    /// assert!(table.is_empty());
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     pub fn clear(&mut self) {
         self.ipv4 = Rib::with_route_limit(self.route_limit);
         self.ipv6 = Rib::with_route_limit(self.route_limit);

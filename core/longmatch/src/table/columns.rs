@@ -61,11 +61,6 @@ pub struct Column {
 
 impl Column {
     /// A column of this name and type.
-    ///
-    /// ```
-    /// use longmatch::table::{Column, ColumnType};
-    /// assert_eq!(Column::new("site", ColumnType::String).ty, ColumnType::String);
-    /// ```
     #[must_use]
     pub fn new(name: impl Into<Box<str>>, ty: ColumnType) -> Self {
         Self { name: name.into(), ty }
@@ -115,11 +110,6 @@ impl<S: AsRef<str>> Cell<S> {
     }
 
     /// The same cell with text of its own.
-    ///
-    /// ```
-    /// use longmatch::table::Cell;
-    /// assert_eq!(Cell::String("office").to_owned(), Cell::String("office".into()));
-    /// ```
     pub fn to_owned(&self) -> Cell {
         match self.borrowed() {
             Cell::Null => Cell::Null,
@@ -131,12 +121,6 @@ impl<S: AsRef<str>> Cell<S> {
     }
 
     /// The type of the columns that can hold this cell; `None` for null, which all can.
-    ///
-    /// ```
-    /// use longmatch::table::{Cell, ColumnType};
-    /// assert_eq!(Cell::<&str>::U64(1).ty(), Some(ColumnType::U64));
-    /// assert_eq!(Cell::<&str>::Null.ty(), None);
-    /// ```
     pub fn ty(&self) -> Option<ColumnType> {
         match self {
             Self::Null => None,
@@ -224,13 +208,6 @@ impl PrefixData {
     ///
     /// # Errors
     /// When two columns have the same name.
-    ///
-    /// ```
-    /// use longmatch::table::{Column, ColumnType, PrefixData};
-    /// let twice = vec![Column::new("asn", ColumnType::U64), Column::new("asn", ColumnType::F64)];
-    /// assert!(PrefixData::new(twice).is_err());
-    /// # Ok::<(), longmatch::table::ColumnError>(())
-    /// ```
     pub fn new(columns: Vec<Column>) -> Result<Self, ColumnError> {
         check_names(&columns)?;
         Ok(Self { columns, table: Table::new() })
@@ -295,28 +272,16 @@ impl PrefixData {
     }
 
     /// The columns of every row, in order.
-    ///
-    /// ```
-    /// assert!(longmatch::table::PrefixData::default().columns().is_empty());
-    /// ```
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
     /// The prefixes and their rows.
-    ///
-    /// ```
-    /// assert!(longmatch::table::PrefixData::default().table().is_empty());
-    /// ```
     pub fn table(&self) -> &Table<Row> {
         &self.table
     }
 
     /// Returns the prefixes and their rows.
-    ///
-    /// ```
-    /// assert!(longmatch::table::PrefixData::default().into_table().is_empty());
-    /// ```
     pub fn into_table(self) -> Table<Row> {
         self.table
     }
@@ -326,16 +291,6 @@ impl PrefixData {
     /// # Errors
     /// When the row does not fit the columns, or a limit of the table is reached; nothing changes
     /// then.
-    ///
-    /// ```
-    /// use longmatch::IpPrefix;
-    /// use longmatch::table::{Cell, PrefixData};
-    /// let mut set = PrefixData::default();
-    /// let prefix = "192.0.2.0/24".parse::<IpPrefix>()?;
-    /// set.insert(prefix, [].into())?;
-    /// assert!(set.insert(prefix, [Cell::U64(1)].into()).is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn insert(&mut self, prefix: impl Into<IpPrefix>, row: Row) -> Result<(), ColumnError> {
         check_row(&self.columns, &row)?;
         self.table.insert(prefix, row)?;

@@ -108,13 +108,6 @@ impl<T> FrozenTable<T> {
     }
 
     /// Whether ids and answers are values or routes.
-    ///
-    /// ```
-    /// use longmatch::{Answers, EngineKind, Table};
-    /// let table = Table::<u8>::new().freeze(EngineKind::Auto)?;
-    /// assert_eq!(table.answers(), Answers::Values);
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     pub fn answers(&self) -> Answers {
         if self.routes.is_some() { Answers::Routes } else { Answers::Values }
     }
@@ -123,13 +116,6 @@ impl<T> FrozenTable<T> {
     ///
     /// With [`Answers::Values`], [`FrozenTable::value`] takes their ids. With [`Answers::Routes`]
     /// an id here identifies a value and a length, not a route.
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, Table};
-    /// let table = Table::<u8>::new().freeze(EngineKind::Folio)?;
-    /// assert_eq!(table.ipv4().name(), "folio");
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     pub fn ipv4(&self) -> &Fib<Ipv4> {
         &self.ipv4
     }
@@ -140,25 +126,11 @@ impl<T> FrozenTable<T> {
     /// an id here identifies a value and a length, not a route.
     ///
     /// Without routes the engine may be `empty`: no engine was needed.
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, Table};
-    /// let table = Table::<u8>::new().freeze(EngineKind::Sail)?;
-    /// assert_eq!(table.ipv6().name(), "empty");
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     pub fn ipv6(&self) -> &Fib<Ipv6> {
         &self.ipv6
     }
 
     /// The original table.
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, Table};
-    /// let table = Table::<u8>::new().freeze(EngineKind::Auto)?;
-    /// assert!(table.table().is_empty());
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     pub fn table(&self) -> &Table<T> {
         &self.table
     }

@@ -26,27 +26,17 @@ impl<T> Table<T> {
     }
 
     /// Every prefix, in order.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
-    /// assert!(Table::from([(b, 2), (a, 1)]).keys().eq([a, b]));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
-    pub fn keys(&self) -> Keys<'_, T> {
-        Keys(self.iter())
+    pub fn keys(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = IpPrefix> + ExactSizeIterator + FusedIterator + Clone {
+        self.iter().map(|(prefix, _)| prefix)
     }
 
     /// The value of every route, in order of the prefixes; equal values as often as routes.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
-    /// assert!(Table::from([(b, "same"), (a, "same")]).values().eq(&["same", "same"]));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
-    pub fn values(&self) -> Values<'_, T> {
-        Values(self.iter())
+    pub fn values(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = &T> + ExactSizeIterator + FusedIterator + Clone {
+        self.iter().map(|(_, value)| value)
     }
 }
 
@@ -89,8 +79,15 @@ impl<T> Table<T> {
     /// assert!(table.direct_children(office).eq([(lab, &"lab")]));
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
-    pub fn direct_children(&self, prefix: impl Into<IpPrefix>) -> DirectChildren<'_, T> {
-        DirectChildren::new(self, self.canonical(prefix.into()))
+    pub fn direct_children(
+        &self,
+        prefix: impl Into<IpPrefix>,
+    ) -> impl FusedIterator<Item = (IpPrefix, &T)> + Clone {
+        let routes = match self.canonical(prefix.into()) {
+            IpPrefix::V4(prefix) => OneFamily::V4(self.ipv4.direct_children(prefix)),
+            IpPrefix::V6(prefix) => OneFamily::V6(self.ipv6.direct_children(prefix)),
+        };
+        Pairs { routes, values: &self.values }
     }
 
     /// The routes of a range of prefixes, in order. O(depth), and O(1) a route.
@@ -108,9 +105,12 @@ impl<T> Table<T> {
     /// assert!(table.range((Excluded(a), Unbounded)).take(10).eq([(b, &2), (c, &3)]));
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
-    pub fn range(&self, range: impl RangeBounds<IpPrefix>) -> RouteRange<'_, T> {
+    pub fn range(
+        &self,
+        range: impl RangeBounds<IpPrefix>,
+    ) -> impl DoubleEndedIterator<Item = (IpPrefix, &T)> + FusedIterator + Clone {
         let (ipv4, ipv6) = self.lookups().routes_of(range);
-        RouteRange(Iter { ipv4, ipv6, values: &self.values })
+        Iter { ipv4, ipv6, values: &self.values }
     }
 
     /// The routes from a prefix on, its own included, in order: [`Table::range`] without an end.
@@ -122,8 +122,54 @@ impl<T> Table<T> {
     /// assert!(table.iter_from("10.9.0.0/16".parse::<IpPrefix>()?).eq([(b, &2)]));
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
-    pub fn iter_from(&self, prefix: impl Into<IpPrefix>) -> RouteRange<'_, T> {
+    pub fn iter_from(
+        &self,
+        prefix: impl Into<IpPrefix>,
+    ) -> impl DoubleEndedIterator<Item = (IpPrefix, &T)> + FusedIterator + Clone {
         self.range(prefix.into()..)
+    }
+
+    /// Every route that covers an address or a prefix, its own included, shortest first.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// use std::net::Ipv4Addr;
+    /// let [office, lab]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
+    /// let table = Table::from([(office, "office"), (lab, "lab")]);
+    /// assert!(table.cover(Ipv4Addr::new(10, 9, 1, 1)).eq([(office, &"office"), (lab, &"lab")]));
+    /// assert!(table.cover(office).eq([(office, &"office")]));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    pub fn cover(
+        &self,
+        prefix: impl Into<IpPrefix>,
+    ) -> impl FusedIterator<Item = (IpPrefix, &T)> + Clone {
+        let routes = match self.canonical(prefix.into()) {
+            IpPrefix::V4(prefix) => OneFamily::V4(self.ipv4.cover(prefix)),
+            IpPrefix::V6(prefix) => OneFamily::V6(self.ipv6.cover(prefix)),
+        };
+        Pairs { routes, values: &self.values }
+    }
+
+    /// Every route that a prefix covers, its own included, in order.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let [office, lab]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
+    /// let table = Table::from([(office, "office"), (lab, "lab")]);
+    /// assert!(table.children(office).eq([(office, &"office"), (lab, &"lab")]));
+    /// assert!(table.children("10.0.0.0/9".parse::<IpPrefix>()?).eq([(lab, &"lab")]));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    pub fn children(
+        &self,
+        prefix: impl Into<IpPrefix>,
+    ) -> impl DoubleEndedIterator<Item = (IpPrefix, &T)> + FusedIterator + Clone {
+        let routes = match self.canonical(prefix.into()) {
+            IpPrefix::V4(prefix) => OneFamily::V4(self.ipv4.children(prefix)),
+            IpPrefix::V6(prefix) => OneFamily::V6(self.ipv6.children(prefix)),
+        };
+        Pairs { routes, values: &self.values }
     }
 }
 
@@ -219,78 +265,13 @@ fn both(a: (usize, Option<usize>), b: (usize, Option<usize>)) -> (usize, Option<
     (a.0 + b.0, a.1.zip(b.1).and_then(|(a, b)| a.checked_add(b)))
 }
 
-/// Prefixes in order, from either end; from [`Table::keys`].
-///
-/// ```
-/// use longmatch::{IpPrefix, Table};
-/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
-/// assert_eq!(Table::from([(a, 1), (b, 2)]).keys().max(), Some(b));
-/// # Ok::<(), longmatch::ParsePrefixError>(())
-/// ```
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct Keys<'t, T>(Iter<'t, T>);
+impl<T> FusedIterator for Iter<'_, T> {}
 
-/// Values in order of their prefixes, from either end; from [`Table::values`].
-///
-/// ```
-/// use longmatch::{IpPrefix, Table};
-/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
-/// assert_eq!(Table::from([(a, 1), (b, 2)]).values().sum::<i32>(), 3);
-/// # Ok::<(), longmatch::ParsePrefixError>(())
-/// ```
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct Values<'t, T>(Iter<'t, T>);
-
-/// The routes of a range of prefixes, from either end; from [`Table::range`].
-///
-/// ```
-/// use longmatch::{IpPrefix, Table};
-/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
-/// assert_eq!(Table::from([(a, 1), (b, 2)]).range(..=a).next_back(), Some((a, &1)));
-/// # Ok::<(), longmatch::ParsePrefixError>(())
-/// ```
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct RouteRange<'t, T>(Iter<'t, T>);
-
-/// Implements an iterator over the items of an [`Iter`], or over one part of them.
-macro_rules! part {
-    ($name:ident, $item:ty $(, $part:tt)?) => {
-        impl<T> Clone for $name<'_, T> {
-            fn clone(&self) -> Self {
-                Self(self.0.clone())
-            }
-        }
-
-        impl<'t, T> Iterator for $name<'t, T> {
-            type Item = $item;
-
-            #[inline]
-            fn next(&mut self) -> Option<$item> {
-                let route = self.0.next()?;
-                Some(route$(.$part)?)
-            }
-
-            fn size_hint(&self) -> (usize, Option<usize>) {
-                self.0.size_hint()
-            }
-        }
-
-        impl<T> DoubleEndedIterator for $name<'_, T> {
-            #[inline]
-            fn next_back(&mut self) -> Option<Self::Item> {
-                let route = self.0.next_back()?;
-                Some(route$(.$part)?)
-            }
-        }
-    };
+impl<T: fmt::Debug> fmt::Debug for Iter<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
 }
-
-part!(Keys, IpPrefix, 0);
-part!(Values, &'t T, 1);
-part!(RouteRange, (IpPrefix, &'t T));
-
-impl<T> ExactSizeIterator for Keys<'_, T> {}
-impl<T> ExactSizeIterator for Values<'_, T> {}
 
 /// Routes of one family or the other.
 #[derive(Clone)]
@@ -299,54 +280,46 @@ enum OneFamily<A, B> {
     V6(B),
 }
 
-impl<A, B> OneFamily<A, B>
+/// Routes of one family, with their values.
+struct Pairs<'t, A, B, T> {
+    routes: OneFamily<A, B>,
+    values: &'t NextHops<T>,
+}
+
+impl<A: Clone, B: Clone, T> Clone for Pairs<'_, A, B, T> {
+    fn clone(&self) -> Self {
+        Self { routes: self.routes.clone(), values: self.values }
+    }
+}
+
+impl<'t, A, B, T> Iterator for Pairs<'t, A, B, T>
 where
     A: Iterator<Item = Route<Ipv4>>,
     B: Iterator<Item = Route<Ipv6>>,
 {
+    type Item = (IpPrefix, &'t T);
+
     #[inline]
-    fn next<'t, T>(&mut self, values: &'t NextHops<T>) -> Option<(IpPrefix, &'t T)> {
-        match self {
-            Self::V4(routes) => Some(pair(values, routes.next()?)),
-            Self::V6(routes) => Some(pair(values, routes.next()?)),
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.routes {
+            OneFamily::V4(routes) => Some(pair(self.values, routes.next()?)),
+            OneFamily::V6(routes) => Some(pair(self.values, routes.next()?)),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        match self {
-            Self::V4(routes) => routes.size_hint(),
-            Self::V6(routes) => routes.size_hint(),
+        match &self.routes {
+            OneFamily::V4(routes) => routes.size_hint(),
+            OneFamily::V6(routes) => routes.size_hint(),
         }
     }
 }
 
-/// Routes that a prefix covers, in order, from either end; from [`Table::children`].
-///
-/// ```
-/// use longmatch::{IpPrefix, Table};
-/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
-/// let table = Table::from([(a, 1), (b, 2)]);
-/// assert_eq!(table.children(a).next_back(), Some((a, &1)));
-/// # Ok::<(), longmatch::ParsePrefixError>(())
-/// ```
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct Children<'t, T> {
-    routes: OneFamily<rib::Iter<'t, Ipv4>, rib::Iter<'t, Ipv6>>,
-    values: &'t NextHops<T>,
-}
-
-impl<'t, T> Children<'t, T> {
-    /// The routes that a stored prefix covers.
-    pub(super) fn new(table: &'t Table<T>, prefix: IpPrefix) -> Self {
-        let routes = match prefix {
-            IpPrefix::V4(prefix) => OneFamily::V4(table.ipv4.children(prefix)),
-            IpPrefix::V6(prefix) => OneFamily::V6(table.ipv6.children(prefix)),
-        };
-        Self { routes, values: &table.values }
-    }
-}
-
-impl<T> DoubleEndedIterator for Children<'_, T> {
+impl<A, B, T> DoubleEndedIterator for Pairs<'_, A, B, T>
+where
+    A: DoubleEndedIterator<Item = Route<Ipv4>>,
+    B: DoubleEndedIterator<Item = Route<Ipv6>>,
+{
     #[inline]
     fn next_back(&mut self) -> Option<Self::Item> {
         match &mut self.routes {
@@ -356,101 +329,12 @@ impl<T> DoubleEndedIterator for Children<'_, T> {
     }
 }
 
-/// Routes that cover an address or a prefix, shortest first; from [`Table::cover`].
-///
-/// ```
-/// use longmatch::{IpPrefix, Table};
-/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
-/// let table = Table::from([(a, 1), (b, 2)]);
-/// assert_eq!(table.cover(a).last(), table.get_lpm([10, 0, 0, 0]));
-/// # Ok::<(), longmatch::ParsePrefixError>(())
-/// ```
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct Cover<'t, T> {
-    routes: OneFamily<rib::Cover<'t, Ipv4>, rib::Cover<'t, Ipv6>>,
-    values: &'t NextHops<T>,
+impl<A, B, T> FusedIterator for Pairs<'_, A, B, T>
+where
+    A: FusedIterator<Item = Route<Ipv4>>,
+    B: FusedIterator<Item = Route<Ipv6>>,
+{
 }
-
-impl<'t, T> Cover<'t, T> {
-    /// The routes that cover a stored prefix.
-    pub(super) fn new(table: &'t Table<T>, prefix: IpPrefix) -> Self {
-        let routes = match prefix {
-            IpPrefix::V4(prefix) => OneFamily::V4(table.ipv4.cover(prefix)),
-            IpPrefix::V6(prefix) => OneFamily::V6(table.ipv6.cover(prefix)),
-        };
-        Self { routes, values: &table.values }
-    }
-}
-
-/// Routes in a prefix that no other in it covers; from [`Table::direct_children`].
-///
-/// ```
-/// use longmatch::{IpPrefix, Table};
-/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "0.0.0.0/0".parse()?];
-/// assert!(Table::from([(a, 1), (b, 2)]).direct_children(b).eq([(a, &1)]));
-/// # Ok::<(), longmatch::ParsePrefixError>(())
-/// ```
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct DirectChildren<'t, T> {
-    routes: OneFamily<rib::DirectChildren<'t, Ipv4>, rib::DirectChildren<'t, Ipv6>>,
-    values: &'t NextHops<T>,
-}
-
-impl<'t, T> DirectChildren<'t, T> {
-    /// The routes below a stored prefix.
-    fn new(table: &'t Table<T>, prefix: IpPrefix) -> Self {
-        let routes = match prefix {
-            IpPrefix::V4(prefix) => OneFamily::V4(table.ipv4.direct_children(prefix)),
-            IpPrefix::V6(prefix) => OneFamily::V6(table.ipv6.direct_children(prefix)),
-        };
-        Self { routes, values: &table.values }
-    }
-}
-
-/// Implements an iterator over routes of one family.
-macro_rules! of_one_family {
-    ($name:ident) => {
-        impl<T> Clone for $name<'_, T> {
-            fn clone(&self) -> Self {
-                Self { routes: self.routes.clone(), values: self.values }
-            }
-        }
-
-        impl<'t, T> Iterator for $name<'t, T> {
-            type Item = (IpPrefix, &'t T);
-
-            #[inline]
-            fn next(&mut self) -> Option<Self::Item> {
-                self.routes.next(self.values)
-            }
-
-            fn size_hint(&self) -> (usize, Option<usize>) {
-                self.routes.size_hint()
-            }
-        }
-    };
-}
-
-of_one_family!(Children);
-of_one_family!(Cover);
-of_one_family!(DirectChildren);
-
-/// What all iterators over references have in common.
-macro_rules! common {
-    ($($name:ident),+) => {
-        $(
-            impl<T> FusedIterator for $name<'_, T> {}
-
-            impl<T: fmt::Debug> fmt::Debug for $name<'_, T> {
-                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    f.debug_list().entries(self.clone()).finish()
-                }
-            }
-        )+
-    };
-}
-
-common!(Iter, Keys, Values, RouteRange, Children, DirectChildren, Cover);
 
 /// Prefixes with their owned values, from either end; from `Table`'s [`IntoIterator`].
 ///

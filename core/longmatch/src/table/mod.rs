@@ -50,16 +50,15 @@ pub use columns::{Cell, Column, ColumnError, ColumnType, PrefixData, Row};
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use error::InsertError;
 pub use frozen::FrozenTable;
-pub use iter::{Children, Cover, DirectChildren, IntoIter, Iter, Keys, RouteRange, Values};
+pub use iter::{IntoIter, Iter};
 pub use live::{
     OnlineTableReader, OwnedTableReader, Refused, TableGuard, TableReader, TableSetGuard,
     TableSetReader, TableSetWriter, TableView, TableWriter,
 };
-pub use sets::{CoveringDifference, Difference, Intersection, Union, UnionItem};
+pub use sets::UnionItem;
 pub use shareable::Shareable;
 pub use spec::{Answers, TableSpec};
 pub use table_set::{FrozenTableSet, TableId, TableSet};
-pub use taken::ExtractIf;
 pub use value_mut::ValueMut;
 
 use core::borrow::Borrow;
@@ -123,27 +122,12 @@ impl<T> Default for Table<T> {
 
 impl<T> Table<T> {
     /// An empty table.
-    ///
-    /// ```
-    /// use longmatch::Table;
-    /// let table = Table::<u32>::new();
-    /// assert!(table.is_empty());
-    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self::with_limits(usize::MAX, usize::MAX)
     }
 
     /// An empty table with limits on routes per family and on distinct values.
-    ///
-    /// ```
-    /// use longmatch::{InsertError, IpPrefix, Table};
-    /// let mut table = Table::with_limits(1, 1);
-    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
-    /// let refused = table.insert("11.0.0.0/8".parse::<IpPrefix>()?, "office");
-    /// assert!(matches!(refused, Err(InsertError::Routes(_))));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn with_limits(routes: usize, values: usize) -> Self {
         Self {
@@ -174,50 +158,24 @@ impl<T> Table<T> {
     }
 
     /// Number of routes of both families.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let table = Table::from([("::/0".parse::<IpPrefix>()?, 1)]);
-    /// assert_eq!(table.len(), 1);
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     pub fn len(&self) -> usize {
         self.ipv4.len() + self.ipv6.len()
     }
 
     /// Whether there is no route.
-    ///
-    /// ```
-    /// assert!(longmatch::Table::<u32>::new().is_empty());
-    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The IPv4 routes.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let table = Table::from([("10.0.0.0/8".parse::<IpPrefix>()?, "office")]);
-    /// let id = table.ipv4().lookup([10, 9, 1, 1].into()).unwrap();
-    /// assert_eq!(table.next_hops().get(id), Some(&"office"));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     pub fn ipv4(&self) -> &Rib<Ipv4> {
         &self.ipv4
     }
 
     /// The IPv6 routes.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let table = Table::from([("10.0.0.0/8".parse::<IpPrefix>()?, "office")]);
-    /// assert!(table.ipv6().is_empty());
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     pub fn ipv6(&self) -> &Rib<Ipv6> {
         &self.ipv6
@@ -226,14 +184,6 @@ impl<T> Table<T> {
     /// The distinct values, by the ids that the routes of [`Table::ipv4`] and [`Table::ipv6`] hold.
     ///
     /// A value that no route has any more is dropped at the next change.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "11.0.0.0/8".parse()?];
-    /// let table = Table::from([(a, "office"), (b, "office")]);
-    /// assert_eq!(table.next_hops().len(), 1);
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     pub fn next_hops(&self) -> &NextHops<T> {
         &self.values
@@ -258,16 +208,6 @@ impl<T> Table<T> {
     ///
     /// To ask whether a route covers an address, use [`Table::lookup`]: an address here means its
     /// host prefix.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
-    /// let table = Table::from([(office, "office")]);
-    /// assert!(table.contains(office));
-    /// assert!(!table.contains("10.9.0.0/16".parse::<IpPrefix>()?));
-    /// assert!(table.lookup([10, 9, 1, 1]).is_some());
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     #[must_use]
     #[inline]
     pub fn contains(&self, prefix: impl Into<IpPrefix>) -> bool {
@@ -284,35 +224,6 @@ impl<T> Table<T> {
         RibLookups { ipv4, ipv6, values, keep_mapped: *keep_mapped }
     }
 
-    /// Every route that covers an address or a prefix, its own included, shortest first.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// use std::net::Ipv4Addr;
-    /// let [office, lab]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
-    /// let table = Table::from([(office, "office"), (lab, "lab")]);
-    /// assert!(table.cover(Ipv4Addr::new(10, 9, 1, 1)).eq([(office, &"office"), (lab, &"lab")]));
-    /// assert!(table.cover(office).eq([(office, &"office")]));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
-    pub fn cover(&self, prefix: impl Into<IpPrefix>) -> Cover<'_, T> {
-        Cover::new(self, self.canonical(prefix.into()))
-    }
-
-    /// Every route that a prefix covers, its own included, in order.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let [office, lab]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
-    /// let table = Table::from([(office, "office"), (lab, "lab")]);
-    /// assert!(table.children(office).eq([(office, &"office"), (lab, &"lab")]));
-    /// assert!(table.children("10.0.0.0/9".parse::<IpPrefix>()?).eq([(lab, &"lab")]));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
-    pub fn children(&self, prefix: impl Into<IpPrefix>) -> Children<'_, T> {
-        Children::new(self, self.canonical(prefix.into()))
-    }
-
     /// The first route in order.
     ///
     /// ```
@@ -327,14 +238,6 @@ impl<T> Table<T> {
     }
 
     /// The last route in order.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let lab: IpPrefix = "10.9.0.0/16".parse()?;
-    /// let table = Table::from([("10.0.0.0/8".parse::<IpPrefix>()?, "office"), (lab, "lab")]);
-    /// assert_eq!(table.last(), Some((lab, &"lab")));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
-    /// ```
     pub fn last(&self) -> Option<(IpPrefix, &T)> {
         self.iter().next_back()
     }

@@ -5,7 +5,6 @@
 //! the other.
 
 use core::cmp::Ordering;
-use core::fmt;
 use core::iter::{FusedIterator, Peekable};
 
 use super::{Iter, Table};
@@ -35,7 +34,10 @@ impl<T> Table<T> {
     /// assert_eq!(left, Table::from([(a, 1), (b, 5), (c, 6)]));
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
-    pub fn union<'t, R>(&'t self, other: &'t Table<R>) -> Union<'t, T, R> {
+    pub fn union<'t, R>(
+        &'t self,
+        other: &'t Table<R>,
+    ) -> impl FusedIterator<Item = (IpPrefix, UnionItem<'t, T, R>)> + Clone {
         Union { left: self.iter().peekable(), right: other.iter().peekable() }
     }
 
@@ -50,7 +52,10 @@ impl<T> Table<T> {
     /// assert!(left.intersection(&right).eq([(b, (&2, &"two"))]));
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
-    pub fn intersection<'t, R>(&'t self, other: &'t Table<R>) -> Intersection<'t, T, R> {
+    pub fn intersection<'t, R>(
+        &'t self,
+        other: &'t Table<R>,
+    ) -> impl FusedIterator<Item = (IpPrefix, (&'t T, &'t R))> + Clone {
         Intersection(if self.len() <= other.len() {
             Pairs::OfLeft(self.iter(), Matches::new(other, self.len()))
         } else {
@@ -72,7 +77,10 @@ impl<T> Table<T> {
     /// assert!(left.difference(&right).eq([(a, &1)]));
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
-    pub fn difference<'t, R>(&'t self, other: &'t Table<R>) -> Difference<'t, T, R> {
+    pub fn difference<'t, R>(
+        &'t self,
+        other: &'t Table<R>,
+    ) -> impl FusedIterator<Item = (IpPrefix, &'t T)> + Clone {
         Difference { left: self.iter(), right: Matches::new(other, self.len()) }
     }
 
@@ -90,7 +98,7 @@ impl<T> Table<T> {
     pub fn covering_difference<'t, R>(
         &'t self,
         other: &'t Table<R>,
-    ) -> CoveringDifference<'t, T, R> {
+    ) -> impl FusedIterator<Item = (IpPrefix, &'t T)> + Clone {
         CoveringDifference { left: self.iter(), right: other.iter().peekable(), cover: None }
     }
 
@@ -214,16 +222,7 @@ impl<L, R> Clone for UnionItem<'_, L, R> {
 }
 
 /// The prefixes of one table or the other; from [`Table::union`].
-///
-/// ```
-/// use longmatch::{IpPrefix, Table};
-/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
-/// let (left, right) = (Table::from([(a, 1)]), Table::from([(b, 2)]));
-/// assert!(left.union(&right).map(|(prefix, _)| prefix).eq([a, b]));
-/// # Ok::<(), longmatch::ParsePrefixError>(())
-/// ```
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct Union<'t, L, R> {
+struct Union<'t, L, R> {
     left: Peekable<Iter<'t, L>>,
     right: Peekable<Iter<'t, R>>,
 }
@@ -291,16 +290,7 @@ impl<T> Clone for Matches<'_, T> {
 }
 
 /// The prefixes of both tables; from [`Table::intersection`].
-///
-/// ```
-/// use longmatch::{IpPrefix, Table};
-/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
-/// let (left, right) = (Table::from([(a, 1)]), Table::from([(b, 2)]));
-/// assert_eq!(left.intersection(&right).count(), 0);
-/// # Ok::<(), longmatch::ParsePrefixError>(())
-/// ```
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct Intersection<'t, L, R>(Pairs<'t, L, R>);
+struct Intersection<'t, L, R>(Pairs<'t, L, R>);
 
 /// The prefixes of the smaller table, found in the other.
 enum Pairs<'t, L, R> {
@@ -340,16 +330,7 @@ impl<L, R> Clone for Intersection<'_, L, R> {
 }
 
 /// The prefixes that the other table lacks; from [`Table::difference`].
-///
-/// ```
-/// use longmatch::{IpPrefix, Table};
-/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
-/// let (left, right) = (Table::from([(a, 1)]), Table::from([(b, 2)]));
-/// assert!(left.difference(&right).eq(&left));
-/// # Ok::<(), longmatch::ParsePrefixError>(())
-/// ```
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct Difference<'t, L, R> {
+struct Difference<'t, L, R> {
     left: Iter<'t, L>,
     right: Matches<'t, R>,
 }
@@ -367,16 +348,7 @@ impl<'t, L, R> Iterator for Difference<'t, L, R> {
 }
 
 /// The prefixes that no prefix of the other table covers; from [`Table::covering_difference`].
-///
-/// ```
-/// use longmatch::{IpPrefix, Table};
-/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
-/// let (left, right) = (Table::from([(a, 1)]), Table::from([(b, 2)]));
-/// assert!(left.covering_difference(&right).eq(&left));
-/// # Ok::<(), longmatch::ParsePrefixError>(())
-/// ```
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct CoveringDifference<'t, L, R> {
+struct CoveringDifference<'t, L, R> {
     left: Iter<'t, L>,
     right: Peekable<Iter<'t, R>>,
     /// The prefix of the right table seen last that no other covers.
@@ -420,19 +392,10 @@ clone! {
     CoveringDifference { left, right, cover }
 }
 
-/// The common part of the iterators of all operations.
-macro_rules! common {
-    ($($name:ident),+) => {
-        $(
-            impl<L, R> FusedIterator for $name<'_, L, R> {}
+impl<L, R> FusedIterator for Union<'_, L, R> {}
 
-            impl<L: fmt::Debug, R: fmt::Debug> fmt::Debug for $name<'_, L, R> {
-                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    f.debug_list().entries(self.clone()).finish()
-                }
-            }
-        )+
-    };
-}
+impl<L, R> FusedIterator for Intersection<'_, L, R> {}
 
-common!(Union, Intersection, Difference, CoveringDifference);
+impl<L, R> FusedIterator for Difference<'_, L, R> {}
+
+impl<L, R> FusedIterator for CoveringDifference<'_, L, R> {}

@@ -1,7 +1,6 @@
 //! Values taken out of a table, and routes moved to another one.
 
 use alloc::vec::Vec;
-use core::fmt;
 use core::hash::Hash;
 use core::ops::{Bound, RangeBounds};
 
@@ -112,13 +111,21 @@ impl<T> Table<T> {
     pub fn extract_if<P>(
         &mut self,
         range: impl RangeBounds<IpPrefix>,
-        extract: P,
-    ) -> ExtractIf<'_, T, P>
+        mut extract: P,
+    ) -> impl Iterator<Item = (IpPrefix, T)>
     where
+        T: Clone,
         P: FnMut(IpPrefix, &T) -> bool,
     {
-        let (start, end) = (range.start_bound().cloned(), range.end_bound().cloned());
-        ExtractIf { table: self, start, end, extract }
+        // The prefixes that the function has not seen.
+        let (mut start, end) = (range.start_bound().cloned(), range.end_bound().cloned());
+        core::iter::from_fn(move || {
+            let (prefix, _) = self.range((start, end)).find(|(prefix, value)| {
+                start = Bound::Excluded(*prefix);
+                extract(*prefix, value)
+            })?;
+            Some((prefix, self.take(prefix)?))
+        })
     }
 
     /// A table of fewer routes in which every address has the same value.
@@ -200,43 +207,5 @@ impl<'t, T> OccupiedEntry<'t, T> {
     {
         let (table, prefix) = self.into_parts();
         table.take(prefix).expect("the prefix of an occupied entry has a route")
-    }
-}
-
-/// Routes that are removed one by one; from [`Table::extract_if`].
-///
-/// ```
-/// use longmatch::{IpPrefix, Table};
-/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
-/// let mut table = Table::from([(a, 1), (b, 2)]);
-/// assert_eq!(table.extract_if(.., |_, _| true).next(), Some((a, 1)));
-/// assert!(table.keys().eq([b]));
-/// # Ok::<(), longmatch::ParsePrefixError>(())
-/// ```
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct ExtractIf<'t, T, P> {
-    table: &'t mut Table<T>,
-    /// The prefixes that the function has not seen.
-    start: Bound<IpPrefix>,
-    end: Bound<IpPrefix>,
-    extract: P,
-}
-
-impl<T: Clone, P: FnMut(IpPrefix, &T) -> bool> Iterator for ExtractIf<'_, T, P> {
-    type Item = (IpPrefix, T);
-
-    fn next(&mut self) -> Option<(IpPrefix, T)> {
-        let Self { table, start, end, extract } = self;
-        let (prefix, _) = table.range((*start, *end)).find(|(prefix, value)| {
-            *start = Bound::Excluded(*prefix);
-            extract(*prefix, value)
-        })?;
-        Some((prefix, table.take(prefix)?))
-    }
-}
-
-impl<T, P> fmt::Debug for ExtractIf<'_, T, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ExtractIf").field(&(self.start, self.end)).finish()
     }
 }

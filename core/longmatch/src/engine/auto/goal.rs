@@ -13,11 +13,6 @@ const CLOCK: bool =
     cfg!(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))));
 
 /// How a [trial](Trial) looks addresses up.
-///
-/// ```
-/// use longmatch::engine::auto::{Trial, Usage};
-/// assert_eq!(Trial::default().usage, Usage::Batch);
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Usage {
     /// Many addresses a call.
@@ -28,11 +23,6 @@ pub enum Usage {
 }
 
 /// How often the destinations of a [trial](Trial) repeat.
-///
-/// ```
-/// use longmatch::engine::auto::{Locality, Trial};
-/// assert_eq!(Trial::default().traffic, Locality::Spread);
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Locality {
     /// Destinations are spread over the routes.
@@ -43,13 +33,6 @@ pub enum Locality {
 }
 
 /// A measurement of the first three engines that hold the table.
-///
-/// ```
-/// use longmatch::engine::auto::{Trial, Usage};
-/// // `auto:try=50ms:use=one`
-/// let trial = Trial { usage: Usage::One, ..Trial::default() };
-/// assert_eq!(trial.time.as_millis(), 50);
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Trial {
     /// How long it takes, beside compiling: from 1 ms to 10 s.
@@ -84,14 +67,6 @@ impl Trial {
 }
 
 /// Requirements on the engine to choose.
-///
-/// ```
-/// use longmatch::engine::auto::AutoGoal;
-/// use longmatch::{Fib, Ipv4, Rib};
-/// let goal = AutoGoal { memory: Some(4 << 20), trial: None };
-/// assert!(Fib::compile(&Rib::<Ipv4>::new(), goal)?.memory_usage().bytes() <= 4 << 20);
-/// # Ok::<(), longmatch::CompileError>(())
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AutoGoal {
     /// Limit on the bytes of one family's structure, as [`EngineSpec::memory`]: engines estimate
@@ -122,16 +97,6 @@ impl TypedOptions for AutoGoal {
 impl AutoGoal {
     /// Reads the options of a spec and its memory limit; the last option of each kind counts, and
     /// the lower limit.
-    ///
-    /// ```
-    /// use longmatch::engine::auto::AutoGoal;
-    /// use longmatch::{EngineKind, EngineSpec};
-    /// let goal = AutoGoal::of(&"auto:memory=4M".parse()?)?;
-    /// assert_eq!(goal.memory, Some(4 << 20));
-    /// let spec = EngineSpec::from(EngineKind::Auto).option("use=one");
-    /// assert!(AutoGoal::of(&spec).is_err(), "only a trial looks addresses up");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     ///
     /// # Errors
     /// When an option is not in the table [of options](super), or needs a trial and there is none.

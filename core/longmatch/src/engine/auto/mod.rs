@@ -29,6 +29,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
+#[doc(hidden)]
 pub use goal::{AutoGoal, Locality, Trial, Usage};
 
 use crate::engine::kit::{Boxed, Checked, CompileError, Engine, EngineVisitor, Size};
@@ -58,14 +59,7 @@ pub(crate) enum Life {
 }
 
 /// The chosen engine, and why: see [`compile`].
-///
-/// ```
-/// use longmatch::engine::auto::{AutoGoal, Choice};
-/// use longmatch::{EngineKind, Fib, Ipv4, Rib};
-/// let (choice, _) = Fib::choose(&Rib::<Ipv4>::new(), &AutoGoal::default())?;
-/// assert_eq!(choice.to_string(), "auto: folio:spare=1K");
-/// # Ok::<(), longmatch::CompileError>(())
-/// ```
+#[doc(hidden)]
 #[derive(Clone, PartialEq, Debug)]
 pub struct Choice {
     /// The engine with its options, and the memory limit.
@@ -105,13 +99,7 @@ impl fmt::Display for Choice {
 }
 
 /// A measured engine.
-///
-/// ```
-/// use longmatch::EngineKind;
-/// use longmatch::engine::auto::Tried;
-/// let tried = Tried { spec: EngineKind::Poptrie.into(), nanoseconds: 2.5 };
-/// assert_eq!(format!("{}: {} ns", tried.spec, tried.nanoseconds), "poptrie: 2.5 ns");
-/// ```
+#[doc(hidden)]
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tried {
     /// The engine with its options.
@@ -132,39 +120,11 @@ pub struct Tried {
 /// in turns. The fastest is chosen and compiled once more, for the visitor. Meanwhile the three
 /// tables exist together; the memory limit holds for each.
 ///
-/// ```
-/// use longmatch::engine::auto::{AutoGoal, Trial, compile};
-/// use longmatch::{Engine, EngineVisitor, Ipv4, NextHopId, Rib};
-/// struct Bytes;
-/// impl EngineVisitor<Ipv4> for Bytes {
-///     type Output = usize;
-///
-///     fn visit<E: Engine<Ipv4>>(self, engine: E) -> usize {
-///         engine.memory_usage().bytes()
-///     }
-/// }
-/// let mut rib = Rib::new();
-/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
-/// let goal = AutoGoal { memory: Some(4 << 20), trial: None };
-/// let (choice, bytes) = compile(&rib, &goal, Bytes)?;
-/// assert!(bytes <= 4 << 20 && choice.tried.is_empty());
-///
-/// // `auto:memory=4M:try=1ms`
-/// # #[cfg(feature = "std")] {
-/// let time = std::time::Duration::from_millis(1);
-/// let goal = AutoGoal { trial: Some(Trial { time, ..Trial::default() }), ..goal };
-/// let (choice, _) = compile(&rib, &goal, Bytes)?;
-/// for tried in choice.tried {
-///     println!("{}: {:.1} ns", tried.spec, tried.nanoseconds);
-/// }
-/// # }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
 /// # Errors
 /// [`CompileError::Memory`] when no engine fits the memory limit. When every engine refuses the table
 /// for another reason: the error of the first. [`CompileError::NoEngine`] when none is
 /// compiled in for the family. [`CompileError::Option`] when the trial is not possible.
+#[doc(hidden)]
 pub fn compile<F: NamedEngines, V: EngineVisitor<F>>(
     rib: &Rib<F>,
     goal: &AutoGoal,

@@ -49,7 +49,7 @@ pub(super) const NAME: &str = "dir24_8";
 /// assert_eq!(fib.variant(), "entry=32");
 /// # Ok::<(), longmatch::CompileError>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Config {
     /// Bits of an entry, 16 or 32; `None` for 16 where the table fits them.
     pub entry: Option<u8>,

@@ -97,7 +97,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
 /// assert_eq!(Structure::variant(&dxr), "d=15:x=5");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// Bits that the direct table resolves, or its first level if there are two.
     pub d: u8,
@@ -108,6 +108,7 @@ pub struct Config {
     /// How a batch is looked up: every mode. [`Batch::Gather`] exists from AVX2 on, for IPv6 with
     /// AVX-512; [`Batch::Line`] for IPv4 with AVX-512. [`Batch::Auto`] is, for IPv4 with AVX-512,
     /// group by group [`Batch::Line`] where few addresses have ranges, else [`Batch::Gather`].
+    #[doc(hidden)]
     pub batch: Batch,
 }
 

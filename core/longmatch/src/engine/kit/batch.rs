@@ -6,18 +6,6 @@ use super::{OptionError, Variant};
 ///
 /// No engine has every mode; its own documentation lists those that it has. It refuses the others
 /// when it is compiled.
-///
-/// ```
-/// use longmatch::engine::Batch;
-/// use longmatch::engine::poptrie::{Config, Poptrie};
-/// use longmatch::{Engine, Ipv4, Lookup, Rib};
-/// let config = Config { batch: Batch::Flight, ..Config::default() };
-/// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&Rib::new(), &config)?;
-/// let mut hops = [None; 1];
-/// poptrie.lookup_batch(&[0x0a01_0203], &mut hops);
-/// assert_eq!(hops, [None]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Batch {
     /// The fastest for the level.
@@ -37,14 +25,6 @@ pub enum Batch {
 
 impl Batch {
     /// Returns the value of the option.
-    ///
-    /// ```
-    /// use longmatch::engine::Batch;
-    /// use longmatch::{EngineSpec, Fib, Ipv4, Rib};
-    /// let engine: EngineSpec = format!("poptrie:batch={}", Batch::Each.name()).parse()?;
-    /// assert_eq!(Fib::compile(&Rib::<Ipv4>::new(), engine)?.variant(), "s=18:batch=each");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",

@@ -46,25 +46,6 @@ pub trait TypedOptions {
 
 /// Receives a compiled engine as its own type. Loops around its lookup are compiled for that type
 /// alone.
-///
-/// ```
-/// use longmatch::{Engine, EngineKind, EngineVisitor, Engines, Ipv4, Rib};
-///
-/// /// Counts the addresses of a batch that have a route.
-/// struct Routed<'a>(&'a [u32]);
-/// impl EngineVisitor<Ipv4> for Routed<'_> {
-///     type Output = usize;
-///
-///     fn visit<E: Engine<Ipv4>>(self, engine: E) -> usize {
-///         let mut hops = vec![None; self.0.len()];
-///         engine.lookup_batch(self.0, &mut hops);
-///         hops.iter().flatten().count()
-///     }
-/// }
-/// let rib = Rib::new();
-/// assert_eq!(Ipv4::build(&EngineKind::Poptrie.into(), &rib, Routed(&[0x0a01_0203]))?, 0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait EngineVisitor<F: Family> {
     /// Result of the visit.
     type Output;

@@ -217,12 +217,7 @@ pub struct Corrupt {
 
 impl Corrupt {
     /// The broken invariant of an engine.
-    ///
-    /// ```
-    /// use longmatch::Corrupt;
-    /// let corrupt = Corrupt::new("mine", "the root has no entry");
-    /// assert_eq!(corrupt.to_string(), "mine: the root has no entry");
-    /// ```
+    #[doc(hidden)]
     pub fn new(engine: &'static str, what: impl Into<String>) -> Self {
         Self { engine, what: what.into() }
     }

@@ -20,7 +20,7 @@ pub(crate) struct Expected<'r, F: Family> {
 impl<'r, F: Family> Expected<'r, F> {
     /// Starts a walk at the lowest address.
     pub fn new(engine: &'static str, rib: &'r Rib<F>) -> Self {
-        Self { engine, ranges: rib.ranges().coalesced(), raw: None }
+        Self { engine, ranges: rib.ranges().joined(), raw: None }
     }
 
     /// Verifies that the RIB agrees: the structure answers `raw` from address `first` on.

@@ -7,12 +7,6 @@ use crate::net::{Bits, Family, Ipv4, Ipv6, NextHopId};
 use crate::simd::{Simd, Work, prefetch};
 
 /// Layout of the addresses of [`Keys`] in memory.
-///
-/// ```
-/// use longmatch::{Ipv6, KeyLayout, Keys};
-/// let pairs = [[0x2001_0db8_0000_0000, 1]];
-/// assert_eq!(Keys::<Ipv6>::from(&pairs).layout(), KeyLayout::U64Pairs);
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum KeyLayout {
     /// Native integers, `u32` or `u128`: the input of [`Lookup::lookup_batch`].
@@ -25,11 +19,6 @@ pub enum KeyLayout {
 
 impl KeyLayout {
     /// The name used on the command line and in reports.
-    ///
-    /// ```
-    /// use longmatch::KeyLayout;
-    /// assert_eq!(KeyLayout::Network.name(), "network");
-    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Self::Host => "host",
@@ -41,11 +30,11 @@ impl KeyLayout {
 
 /// A borrowed batch of addresses in one of several layouts.
 ///
-/// | from | contents | layout |
-/// |---|---|---|
-/// | `&[u32]`, `&[u128]` | integers; NumPy `uint32`, Arrow `UInt32` | [`KeyLayout::Host`] |
-/// | `&[[u64; 2]]` | high half first; a NumPy `uint64` array of *n* rows and 2 columns | [`KeyLayout::U64Pairs`] |
-/// | `&[[u8; 4]]`, `&[[u8; 16]]` | fields of packets, `in_addr` and `in6_addr`, NumPy `>u4` and `V16`, Arrow `FixedSizeBinary` | [`KeyLayout::Network`] |
+/// | from | contents |
+/// |---|---|
+/// | `&[u32]`, `&[u128]` | integers; NumPy `uint32`, Arrow `UInt32` |
+/// | `&[[u64; 2]]` | high half first; a NumPy `uint64` array of *n* rows and 2 columns |
+/// | `&[[u8; 4]]`, `&[[u8; 16]]` | fields of packets, `in_addr` and `in6_addr`, NumPy `>u4` and `V16`, Arrow `FixedSizeBinary` |
 ///
 /// Arrays of a known length are accepted like slices. Flat bytes, as in a column of Arrow, are taken by
 /// [`Keys::network`].
@@ -89,15 +78,6 @@ impl<'a, F: Family> Keys<'a, F> {
     const BYTES: usize = F::WIDTH as usize / 8;
 
     /// Integers of the family.
-    ///
-    /// ```
-    /// use longmatch::{Family, Keys};
-    /// /// Of either family, where `From` would need to know which.
-    /// fn count<F: Family>(addrs: &[F::Bits]) -> usize {
-    ///     Keys::<F>::host(addrs).len()
-    /// }
-    /// assert_eq!(count::<longmatch::Ipv4>(&[0x0a00_0001, 0x0a00_0002]), 2);
-    /// ```
     #[must_use]
     #[inline]
     pub fn host(addrs: &'a [F::Bits]) -> Self {
@@ -120,11 +100,6 @@ impl<'a, F: Family> Keys<'a, F> {
     }
 
     /// Number of addresses.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Keys};
-    /// assert_eq!(Keys::<Ipv4>::from(&[[10, 0, 0, 1], [10, 0, 0, 2]]).len(), 2);
-    /// ```
     #[inline]
     pub fn len(self) -> usize {
         match self.addrs {
@@ -135,22 +110,11 @@ impl<'a, F: Family> Keys<'a, F> {
     }
 
     /// Whether there is no address.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Keys};
-    /// assert!(Keys::<Ipv4>::host(&[]).is_empty());
-    /// ```
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
     /// Returns address number `i`.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Keys};
-    /// let packets = [[10, 0, 0, 1], [192, 0, 2, 1]];
-    /// assert_eq!(Keys::<Ipv4>::from(&packets).get(0), 0x0a00_0001);
-    /// ```
     ///
     /// # Panics
     /// When `i` is at least `len`.
@@ -168,15 +132,9 @@ impl<'a, F: Family> Keys<'a, F> {
 
     /// Returns a range of the addresses.
     ///
-    /// ```
-    /// use longmatch::{Ipv4, Keys};
-    /// let addrs = [1, 2, 3, 4];
-    /// let half = Keys::<Ipv4>::from(&addrs).range(2..4);
-    /// assert_eq!((half.len(), half.get(0)), (2, 3));
-    /// ```
-    ///
     /// # Panics
     /// When the range is not inside of `0..len`.
+    #[doc(hidden)]
     #[must_use]
     pub fn range(self, range: Range<usize>) -> Self {
         let addrs = match self.addrs {
@@ -191,11 +149,7 @@ impl<'a, F: Family> Keys<'a, F> {
     }
 
     /// Layout of the addresses in memory.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, KeyLayout, Keys};
-    /// assert_eq!(Keys::<Ipv4>::from(&[[10, 0, 0, 1]]).layout(), KeyLayout::Network);
-    /// ```
+    #[doc(hidden)]
     #[inline]
     pub fn layout(self) -> KeyLayout {
         match self.addrs {
@@ -206,12 +160,7 @@ impl<'a, F: Family> Keys<'a, F> {
     }
 
     /// Returns the addresses if they are native integers.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Keys};
-    /// assert_eq!(Keys::<Ipv4>::from(&[1, 2]).as_host(), Some(&[1, 2][..]));
-    /// assert_eq!(Keys::<Ipv4>::from(&[[10, 0, 0, 1]]).as_host(), None);
-    /// ```
+    #[doc(hidden)]
     pub fn as_host(self) -> Option<&'a [F::Bits]> {
         match self.addrs {
             Addrs::Host(addrs) => Some(addrs),
@@ -222,12 +171,7 @@ impl<'a, F: Family> Keys<'a, F> {
     /// Pointer to the first address, for kernels that read a layout in place. The others follow
     /// without gaps: `len` times 4 or 16 bytes are readable. Aligned like the layout's integers;
     /// bytes in network order have no alignment.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, Keys};
-    /// let packets = [[10, 0, 0, 1], [192, 0, 2, 1]];
-    /// assert_eq!(Keys::<Ipv4>::from(&packets).as_ptr(), packets.as_ptr().cast());
-    /// ```
+    #[doc(hidden)]
     #[inline]
     pub fn as_ptr(self) -> *const u8 {
         match self.addrs {

@@ -70,17 +70,6 @@ pub trait Lookup<F: Family>: Send + Sync {
     /// Returns the next hop of the longest prefix that covers the address.
     ///
     /// [`Lookup::lookup_bits`] of the address as an integer in host order.
-    ///
-    /// ```
-    /// use longmatch::engine::poptrie::{Config, LeafvecNode, Poptrie};
-    /// use longmatch::{Engine, Ipv4, Lookup, NextHopId, Rib};
-    /// let mut rib = Rib::<Ipv4>::new();
-    /// rib.insert("192.0.2.0/24".parse()?, NextHopId::new(5).unwrap())?;
-    /// let poptrie = Poptrie::<Ipv4, LeafvecNode, u16>::compile(&rib, &Config::default())?;
-    /// assert_eq!(poptrie.lookup("192.0.2.9".parse()?), NextHopId::new(5));
-    /// assert_eq!(poptrie.lookup_bits(0xc000_0209), NextHopId::new(5));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     fn lookup(&self, addr: F::Addr) -> Option<NextHopId> {
         self.lookup_bits(F::bits(addr))
     }
@@ -89,17 +78,6 @@ pub trait Lookup<F: Family>: Send + Sync {
     ///
     /// This is the algorithm as the papers measure it. `out[i]` answers `addrs[i]`; entries of
     /// `out` after the last address are unchanged.
-    ///
-    /// ```
-    /// use longmatch::simd::Simd;
-    /// use longmatch::{Engine, Ipv4, Lookup, Rib, engine::poptrie::Poptrie};
-    /// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&Rib::new(), &Default::default())?;
-    /// let (mut each, mut batch) = ([None; 2], [None; 2]);
-    /// poptrie.lookup_each(Simd::best(), &[0x0a01_0203, 0xc000_0201], &mut each);
-    /// poptrie.lookup_batch(&[0x0a01_0203, 0xc000_0201], &mut batch);
-    /// assert_eq!(each, batch);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     ///
     /// # Panics
     /// When `out` is shorter than `addrs`.
@@ -112,18 +90,6 @@ pub trait Lookup<F: Family>: Send + Sync {
     /// Uses the kernel that suits the structure best. Writes the same answers as
     /// [`Lookup::lookup_each`].
     ///
-    /// ```
-    /// use longmatch::simd::Simd;
-    /// use longmatch::{Engine, Ipv4, Lookup, Rib, engine::poptrie::Poptrie};
-    /// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&Rib::new(), &Default::default())?;
-    /// for simd in Simd::available() {
-    ///     let mut hops = [None; 1];
-    ///     poptrie.lookup_batch_with(simd, &[0x0a01_0203], &mut hops);
-    ///     assert_eq!(hops, [None]);
-    /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
     /// # Panics
     /// When `out` is shorter than `addrs`.
     fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
@@ -133,17 +99,6 @@ pub trait Lookup<F: Family>: Send + Sync {
     /// Looks up a batch with the best instructions of this CPU.
     ///
     /// See [`Lookup::lookup_batch_with`].
-    ///
-    /// ```
-    /// use longmatch::{Engine, Ipv4, Lookup, NextHopId, Rib, engine::poptrie::Poptrie};
-    /// let mut rib = Rib::<Ipv4>::new();
-    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
-    /// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&rib, &Default::default())?;
-    /// let mut hops = [None; 2];
-    /// poptrie.lookup_batch(&[0x0a01_0203, 0xc000_0201], &mut hops);
-    /// assert_eq!(hops, [NextHopId::new(1), None]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     ///
     /// # Panics
     /// When `out` is shorter than `addrs`.
@@ -174,13 +129,6 @@ pub trait Lookup<F: Family>: Send + Sync {
     }
 
     /// Returns the bytes that lookups read, by part in the paper's own terms.
-    ///
-    /// ```
-    /// use longmatch::{Engine, Ipv4, Lookup, Rib, engine::poptrie::Poptrie};
-    /// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&Rib::new(), &Default::default())?;
-    /// assert_eq!(poptrie.memory_usage().part("direct entries").map(|it| it.count), Some(1 << 18));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     fn memory_usage(&self) -> MemoryUsage;
 }
 
@@ -220,6 +168,7 @@ pub trait Structure<F: Family>: Lookup<F> + Sized + 'static {
     const NAME: &'static str;
     /// Whether batches have a kernel of their own. Without one, addresses are looked up one by one,
     /// and there is nothing else to verify or to measure.
+    #[doc(hidden)]
     const BATCHES: bool = false;
     /// Whether a single lookup has vectors to use: [`Structure::lookup_in`] is another algorithm
     /// than [`Lookup::lookup_bits`].
@@ -256,15 +205,6 @@ pub trait Structure<F: Family>: Lookup<F> + Sized + 'static {
 
     /// The variant as [`EngineSpec`](crate::EngineSpec) options, such as `s=18`. Empty, the default,
     /// where there is no choice.
-    ///
-    /// ```
-    /// use longmatch::engine::poptrie::{Config, Poptrie};
-    /// use longmatch::{Engine, Ipv4, Rib, Structure};
-    /// let config = Config { s: 16, ..Config::default() };
-    /// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&Rib::new(), &config)?;
-    /// assert_eq!(Structure::variant(&poptrie), "s=16");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     fn variant(&self) -> String {
         String::new()
     }
@@ -292,27 +232,11 @@ pub trait Engine<F: Family>: Structure<F> {
 
     /// Builds the structure.
     ///
-    /// ```
-    /// use longmatch::engine::poptrie::{Config, Poptrie};
-    /// use longmatch::{Engine, Ipv4, Rib};
-    /// let config = Config { s: 16, ..Config::default() };
-    /// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&Rib::new(), &config)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
     /// # Errors
     /// When the table exceeds a limit of the structure; never a wrong answer instead.
     fn compile(rib: &Rib<F>, config: &Self::Config) -> Result<Self, CompileError>;
 
     /// Verifies every invariant of the layout, and every answer against the RIB. O(structure).
-    ///
-    /// ```
-    /// use longmatch::{Engine, Ipv4, Rib, engine::poptrie::Poptrie};
-    /// let rib = Rib::new();
-    /// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&rib, &Default::default())?;
-    /// Engine::check(&poptrie, &rib)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     ///
     /// # Errors
     /// The first broken invariant.
@@ -327,61 +251,27 @@ pub trait Engine<F: Family>: Structure<F> {
     /// number of reads depends too much on the address.
     ///
     /// At most O(structure): measurements compare the engine with as many independent reads.
-    ///
-    /// ```
-    /// use longmatch::{Engine, Ipv4, Rib, engine::dir24_8::Dir24_8};
-    /// let dir24_8: Dir24_8<Ipv4> = Dir24_8::compile(&Rib::new(), &())?;
-    /// // One read of a table of 2^24 entries of two bytes.
-    /// assert_eq!(Engine::reads(&dir24_8), [2 << 24]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    #[doc(hidden)]
     fn reads(&self) -> Vec<usize> {
         Vec::new()
     }
 
     /// Converts the engine into one that [`crate::live`] changes under readers. An engine that
     /// cannot be patched is compiled again for each commit.
-    ///
-    /// ```
-    /// use longmatch::engine::{LiveEngine, poptrie::Poptrie};
-    /// use longmatch::{Engine, Ipv4, Rib};
-    /// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&Rib::new(), &Default::default())?;
-    /// let live: LiveEngine<Ipv4> = poptrie.live();
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    #[doc(hidden)]
     fn live(self) -> LiveEngine<F> {
         LiveEngine::recompiled(self)
     }
 
     /// The statistics that the engine's authors report, as lines of text. Empty where
     /// [`Lookup::memory_usage`] is all.
-    ///
-    /// ```
-    /// use longmatch::engine::dxr::{Config, Dxr, Original};
-    /// use longmatch::{Engine, Ipv4, Rib};
-    /// let rib = Rib::<Ipv4>::new();
-    /// let dxr: Dxr<Original> = Dxr::compile(&rib, &Config::default())?;
-    /// let lines = Engine::statistics(&dxr, &rib);
-    /// assert_eq!(lines[0], "0 prefixes, 0 distinct next hops");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    #[doc(hidden)]
     fn statistics(&self, _rib: &Rib<F>) -> Vec<String> {
         Vec::new()
     }
 }
 
 /// The object-safe part of [`Structure`]; every structure has it.
-///
-/// ```
-/// use longmatch::engine::{Compiled, poptrie::Poptrie, radix::Radix};
-/// use longmatch::{Engine, Ipv4, Rib};
-/// let rib = Rib::<Ipv4>::new();
-/// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&rib, &Default::default())?;
-/// let tables: [Box<dyn Compiled<Ipv4>>; 2] =
-///     [Box::new(poptrie), Box::new(Radix::compile(&rib, &())?)];
-/// assert_eq!(tables.map(|table| table.name()), ["poptrie", "radix"]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait Compiled<F: Family>: Lookup<F> {
     /// [`Structure::NAME`].
     fn name(&self) -> &'static str;
@@ -390,16 +280,6 @@ pub trait Compiled<F: Family>: Lookup<F> {
     /// [`Structure::variant`].
     fn variant(&self) -> String;
     /// Looks up one address, compiled for the best instructions of this CPU.
-    ///
-    /// ```
-    /// use longmatch::engine::{Compiled, radix::Radix};
-    /// use longmatch::{Engine, Ipv4, NextHopId, Rib};
-    /// let mut rib = Rib::<Ipv4>::new();
-    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
-    /// let table: Box<dyn Compiled<Ipv4>> = Box::new(Radix::compile(&rib, &())?);
-    /// assert_eq!(table.lookup_one(0x0a01_0203), NextHopId::new(1));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     fn lookup_one(&self, addr: F::Bits) -> Option<NextHopId>;
 }
@@ -444,16 +324,6 @@ impl<F: Family, S: Structure<F>> Compiled<F> for S {
 pub(crate) type Boxed<F> = Result<Box<dyn Checked<F>>, CompileError>;
 
 /// The object-safe part of [`Engine`]; every engine has it.
-///
-/// ```
-/// use longmatch::engine::Checked;
-/// use longmatch::{EngineKind, Engines, Ipv4, Rib};
-/// use std::sync::Arc;
-/// let rib = Rib::new();
-/// let table: Arc<dyn Checked<Ipv4>> = Ipv4::build_shared(&EngineKind::Poptrie.into(), &rib)?;
-/// table.check(&rib)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait Checked<F: Family>: Compiled<F> {
     /// [`Engine::reads`].
     fn reads(&self) -> Vec<usize>;

@@ -116,17 +116,6 @@ pub(crate) trait Patch<F: Family>: Send {
 pub(crate) struct CannotPatch;
 
 /// Numbers of objects that a commit replaced.
-///
-/// ```
-/// use longmatch::live::Writer;
-/// use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
-/// let mut writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Poptrie)?;
-/// let (prefix, next_hop) = ("10.1.0.0/16".parse()?, NextHopId::new(1).unwrap());
-/// writer.apply(Change::Announce(Route { prefix, next_hop }))?;
-/// // Direct pointing consumes 18 bits, so a /16 has four entries.
-/// assert_eq!(writer.commit()?.replaced.entries, 4);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Replaced {
     /// Entries of the first table: direct pointing, a root, a direct table.

@@ -82,7 +82,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
 /// assert_eq!(Structure::variant(&poptrie), "s=16:unaggregated");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// Bits that direct pointing consumes (section 3.4): from 0, no direct pointing, to
     /// 24.
@@ -92,6 +92,7 @@ pub struct Config {
     pub aggregate: bool,
     /// How a batch is looked up; the structure does not depend on it. [`Batch::Auto`],
     /// [`Batch::Each`], [`Batch::Flight`], or [`Batch::Gather`] with AVX-512.
+    #[doc(hidden)]
     pub batch: Batch,
 }
 

@@ -46,7 +46,7 @@ const OPTION: &str = "path-compressed";
 /// assert_eq!(fib.variant(), "path-compressed");
 /// # Ok::<(), longmatch::CompileError>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Config {
     /// Whether the tree is [`PathCompressed`], as BSD's; otherwise it is [`Radix`], with one bit a
     /// level.

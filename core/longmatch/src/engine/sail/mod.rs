@@ -51,16 +51,8 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
 };
 
 /// Compile-time choices.
-///
-/// ```
-/// use longmatch::engine::Batch;
-/// use longmatch::engine::sail::{Config, Sail};
-/// use longmatch::{Engine, Rib, Structure};
-/// let sail = Sail::compile(&Rib::new(), &Config { batch: Batch::Flight })?;
-/// assert_eq!(Structure::variant(&sail), "batch=flight");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Config {
     /// How a batch is looked up: [`Batch::Auto`], gathers where the level has them; [`Batch::Each`];
     /// or [`Batch::Flight`].

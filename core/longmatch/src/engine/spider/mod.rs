@@ -87,15 +87,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
 };
 
 /// The kernel that answers a batch. All give the same answers.
-///
-/// ```
-/// use longmatch::engine::spider::{Config, Kernel, Spider};
-/// use longmatch::{Engine, Ipv4, Rib, Structure};
-/// let config = Config { kernel: Some(Kernel::Lanes(16)) };
-/// let spider: Spider<Ipv4> = Spider::compile(&Rib::new(), &config)?;
-/// assert_eq!(Structure::variant(&spider), "lanes=16");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+#[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Kernel {
@@ -146,16 +138,8 @@ impl Kernel {
 const CACHED: usize = 8 << 20;
 
 /// Compile-time choices besides the type of the entries.
-///
-/// ```
-/// use longmatch::engine::spider::{Config, Spider};
-/// use longmatch::{Engine, Ipv4, Rib, Structure};
-/// // The kernel that is fastest at the table's size, here a small one.
-/// let spider: Spider<Ipv4> = Spider::compile(&Rib::new(), &Config { kernel: None })?;
-/// assert_eq!(Structure::variant(&spider), "flight=4");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Config {
     /// The kernel for batches; the structure does not depend on it. `None` for the fastest at the
     /// table's size.

@@ -51,7 +51,7 @@ pub(super) const NAME: &str = "tree_bitmap";
 /// assert_eq!(fib.variant(), "stride=4:result=32");
 /// # Ok::<(), longmatch::CompileError>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// Bits of the address that a node consumes, 4 or 6.
     pub stride: u8,

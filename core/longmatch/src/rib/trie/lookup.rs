@@ -251,20 +251,8 @@ impl Lane {
 }
 
 /// Routes that cover a prefix, shortest first; from [`Rib::cover`](crate::Rib::cover).
-///
-/// ```
-/// use longmatch::{Ipv4, NextHopId, Rib};
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("0.0.0.0/0".parse()?, NextHopId::new(1).unwrap())?;
-/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(2).unwrap())?;
-/// let addr: std::net::Ipv4Addr = "10.1.2.3".parse()?;
-/// // The last one is the longest match.
-/// assert_eq!(rib.cover(addr).last(), rib.get_lpm(addr));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Clone)]
-pub struct Cover<'r, F: Family> {
+pub(in crate::rib) struct Cover<'r, F: Family> {
     trie: &'r Trie<F>,
     prefix: Prefix<F>,
     default: Option<NextHopId>,

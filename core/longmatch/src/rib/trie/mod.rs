@@ -31,7 +31,7 @@ mod store;
 mod strides;
 
 pub(super) use cursor::Cursor;
-pub use lookup::Cover;
+pub(super) use lookup::Cover;
 pub(super) use position::Position;
 pub use strides::{Block, Slots};
 

@@ -15,21 +15,6 @@ use crate::net::{Bits, Family, NextHopId, Prefix};
 const MAX_WIDTH: u8 = 31;
 
 /// All addresses that share their first `depth` bits, with the routes inside.
-///
-/// ```
-/// use longmatch::{Block, Ipv4, NextHopId, Rib};
-///
-/// /// Counts the nodes of a multiway trie that takes 8 bits of the address a level.
-/// fn nodes(block: Block<'_, Ipv4>) -> usize {
-///     let mut count = 1;
-///     block.for_each_slots(8, |slots| count += slots.below.map_or(0, nodes));
-///     count
-/// }
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("10.1.2.0/24".parse()?, NextHopId::new(1).unwrap())?;
-/// assert_eq!(nodes(rib.root_block()), 3);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy)]
 pub struct Block<'r, F: Family> {
     trie: &'r Trie<F>,
@@ -41,16 +26,6 @@ pub struct Block<'r, F: Family> {
 }
 
 /// A run of slots.
-///
-/// ```
-/// use longmatch::{Ipv4, NextHopId, Rib};
-/// let mut rib = Rib::<Ipv4>::new();
-/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
-/// let mut runs = Vec::new();
-/// rib.root_block().for_each_slots(8, |slots| runs.push((slots.first, slots.count)));
-/// assert_eq!(runs, [(0, 10), (10, 1), (11, 245)]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy)]
 pub struct Slots<'r, F: Family> {
     /// The first slot of the run.
@@ -69,17 +44,6 @@ impl<'r, F: Family> Block<'r, F> {
     }
 
     /// The number of leading bits that all addresses of the block share.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, NextHopId, Rib};
-    /// let mut rib = Rib::<Ipv4>::new();
-    /// rib.insert("10.1.0.0/16".parse()?, NextHopId::new(1).unwrap())?;
-    /// assert_eq!(rib.root_block().depth(), 0);
-    /// rib.root_block().for_each_slots(12, |slots| {
-    ///     assert!(slots.below.is_none_or(|below| below.depth() == 12));
-    /// });
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn depth(&self) -> u8 {
         self.depth
     }
@@ -88,21 +52,6 @@ impl<'r, F: Family> Block<'r, F> {
     ///
     /// Each slot fixes `width` more bits of the address. Bits past the address's end read as zero,
     /// as in [`Bits::extract`]; slots in which such a bit is one have no meaning.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, NextHopId, Rib};
-    /// let mut rib = Rib::<Ipv4>::new();
-    /// rib.insert("10.1.0.0/16".parse()?, NextHopId::new(1).unwrap())?;
-    /// // Of the 256 blocks of 2^24 addresses, one has a route inside.
-    /// let mut divided = Vec::new();
-    /// rib.root_block().for_each_slots(8, |slots| {
-    ///     if slots.below.is_some() {
-    ///         divided.push(slots.first);
-    ///     }
-    /// });
-    /// assert_eq!(divided, [10]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     ///
     /// # Panics
     /// When the width is greater than 31.

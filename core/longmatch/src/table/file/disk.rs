@@ -15,21 +15,6 @@ use super::error::FileError;
 /// old file or the new one at every time, also after a failure of the power; without `finish` the old one
 /// stays. A symbolic link stays, and its target is replaced, or made. A path that names no regular file (a device, a
 /// pipe) is written in place.
-///
-/// ```
-/// use std::io::Write;
-/// use longmatch::file::NewFile;
-/// let path = std::env::temp_dir().join(format!("longmatch-new-{}.txt", std::process::id()));
-/// std::fs::write(&path, "old")?;
-/// let mut file = NewFile::create(&path)?;
-/// file.write_all(b"new")?;
-/// assert!(file.replaces());
-/// assert_eq!(std::fs::read(&path)?, b"old");
-/// file.finish()?;
-/// assert_eq!(std::fs::read(&path)?, b"new");
-/// # std::fs::remove_file(path)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 pub struct NewFile {
     file: File,

@@ -93,23 +93,11 @@ pub enum FileErrorKind {
 
 impl FileError {
     /// The kind of the error.
-    ///
-    /// ```
-    /// use longmatch::file::{FileErrorKind, FileTable};
-    /// let error = FileTable::from_bytes([]).unwrap_err();
-    /// assert!(matches!(error.kind(), FileErrorKind::Truncated { found: 0, .. }));
-    /// ```
     pub fn kind(&self) -> &FileErrorKind {
         &self.kind
     }
 
     /// The file; `None` for a table in memory.
-    ///
-    /// ```
-    /// use longmatch::file::FileTable;
-    /// let error = FileTable::open("/nowhere/table.lm").unwrap_err();
-    /// assert_eq!(error.path(), Some("/nowhere/table.lm".as_ref()));
-    /// ```
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }

@@ -67,12 +67,6 @@ impl FileSpec {
     /// The same with other answers.
     ///
     /// Ids of [`Answers::Values`] are those of rows: lookups are faster, but do not know the prefix.
-    ///
-    /// ```
-    /// use longmatch::Answers;
-    /// use longmatch::file::FileSpec;
-    /// assert_eq!(FileSpec::default(), FileSpec::default().answers(Answers::Routes));
-    /// ```
     #[must_use]
     pub fn answers(self, answers: Answers) -> Self {
         Self { answers, ..self }
@@ -96,32 +90,12 @@ impl FileSpec {
     }
 
     /// The same with another engine for IPv4.
-    ///
-    /// ```
-    /// use longmatch::EngineSpec;
-    /// use longmatch::file::FileSpec;
-    /// use longmatch::table::PrefixData;
-    /// let small: EngineSpec = "folio:s=8".parse()?;
-    /// let data = PrefixData::default();
-    /// let bytes = FileSpec::default().ipv4(small).to_bytes(&data)?;
-    /// assert!(bytes.len() <= FileSpec::default().to_bytes(&data)?.len());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn ipv4(self, engine: impl Into<EngineSpec>) -> Self {
         Self { ipv4: engine.into(), ..self }
     }
 
     /// The same with another engine for IPv6.
-    ///
-    /// ```
-    /// use longmatch::EngineSpec;
-    /// use longmatch::file::FileSpec;
-    /// use longmatch::table::PrefixData;
-    /// let wide: EngineSpec = "folio:codes=32".parse()?;
-    /// FileSpec::default().ipv6(wide).to_bytes(&PrefixData::default())?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn ipv6(self, engine: impl Into<EngineSpec>) -> Self {
         Self { ipv6: engine.into(), ..self }
@@ -146,8 +120,8 @@ impl FileSpec {
 
     /// Compiles data to a file, which replaces the one at the path.
     ///
-    /// The file is written beside it and renamed once the disk has it, as [`NewFile`](super::NewFile)
-    /// does. A process that has the old file open keeps it. A process that is killed meanwhile may leave
+    /// The file is written beside it and renamed once the disk has it.
+    /// A process that has the old file open keeps it. A process that is killed meanwhile may leave
     /// the new file, with a name that begins with a dot and ends with `.tmp`. A device or a pipe is
     /// written in place.
     ///

@@ -248,81 +248,31 @@ impl FileTable {
     }
 
     /// The columns of every row, in order.
-    ///
-    /// ```
-    /// use longmatch::file::{FileSpec, FileTable};
-    /// use longmatch::table::{Column, ColumnType, PrefixData};
-    /// let data = PrefixData::new(vec![Column::new("asn", ColumnType::U64)])?;
-    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&data)?)?;
-    /// assert_eq!(table.columns(), data.columns());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn columns(&self) -> &[Column] {
         &self.opened.values.columns
     }
 
     /// Number of routes of both families.
-    ///
-    /// ```
-    /// use longmatch::file::{FileSpec, FileTable};
-    /// use longmatch::table::PrefixData;
-    /// let bytes = FileSpec::default().to_bytes(&PrefixData::default())?;
-    /// assert_eq!(FileTable::from_bytes(bytes)?.len(), 0);
-    /// # Ok::<(), longmatch::file::FileError>(())
-    /// ```
     pub fn len(&self) -> usize {
         self.opened.routes.len()
     }
 
     /// Whether there is no route.
-    ///
-    /// ```
-    /// use longmatch::file::{FileSpec, FileTable};
-    /// use longmatch::table::PrefixData;
-    /// let bytes = FileSpec::default().to_bytes(&PrefixData::default())?;
-    /// assert!(FileTable::from_bytes(bytes)?.is_empty());
-    /// # Ok::<(), longmatch::file::FileError>(())
-    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The meaning of ids: routes, or rows.
-    ///
-    /// ```
-    /// use longmatch::Answers;
-    /// use longmatch::file::{FileSpec, FileTable};
-    /// use longmatch::table::PrefixData;
-    /// let bytes = FileSpec::default().to_bytes(&PrefixData::default())?;
-    /// assert_eq!(FileTable::from_bytes(bytes)?.answers(), Answers::Routes);
-    /// # Ok::<(), longmatch::file::FileError>(())
-    /// ```
     pub fn answers(&self) -> Answers {
         if self.opened.header.routes { Answers::Routes } else { Answers::Values }
     }
 
     /// The compiled IPv4 routes; [`FileTable::value`] takes their ids.
-    ///
-    /// ```
-    /// use longmatch::file::{FileSpec, FileTable};
-    /// use longmatch::table::PrefixData;
-    /// let bytes = FileSpec::default().to_bytes(&PrefixData::default())?;
-    /// assert_eq!(FileTable::from_bytes(bytes)?.ipv4().name(), "folio");
-    /// # Ok::<(), longmatch::file::FileError>(())
-    /// ```
     pub fn ipv4(&self) -> &Fib<Ipv4> {
         &self.opened.ipv4
     }
 
     /// The compiled IPv6 routes; [`FileTable::value`] takes their ids.
-    ///
-    /// ```
-    /// use longmatch::file::{FileSpec, FileTable};
-    /// use longmatch::table::PrefixData;
-    /// let bytes = FileSpec::default().to_bytes(&PrefixData::default())?;
-    /// assert_eq!(FileTable::from_bytes(bytes)?.ipv6().name(), "folio");
-    /// # Ok::<(), longmatch::file::FileError>(())
-    /// ```
     pub fn ipv6(&self) -> &Fib<Ipv6> {
         &self.opened.ipv6
     }

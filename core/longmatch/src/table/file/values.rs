@@ -118,93 +118,32 @@ pub struct FileRow<'a> {
 
 impl<'a> FileRow<'a> {
     /// Number of cells: one for each column.
-    ///
-    /// ```
-    /// # use longmatch::{file::{FileSpec, FileTable}, table::PrefixData, IpPrefix};
-    /// # let mut set = PrefixData::default();
-    /// # set.insert("10.0.0.0/8".parse::<IpPrefix>()?, [].into())?;
-    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&set)?)?;
-    /// assert_eq!(table.lookup([10, 1, 2, 3]).map(|row| row.len()), Some(0));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn len(&self) -> usize {
         self.values.columns.len()
     }
 
     /// Whether there is no column.
-    ///
-    /// ```
-    /// # use longmatch::{file::{FileSpec, FileTable}, table::PrefixData, IpPrefix};
-    /// # let mut set = PrefixData::default();
-    /// # set.insert("10.0.0.0/8".parse::<IpPrefix>()?, [].into())?;
-    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&set)?)?;
-    /// assert!(table.lookup([10, 1, 2, 3]).unwrap().is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The row's number among the distinct rows of its table, from 0 on.
-    ///
-    /// ```
-    /// # use longmatch::{file::{FileSpec, FileTable}, table::PrefixData, IpPrefix};
-    /// # let mut set = PrefixData::default();
-    /// # set.insert("10.0.0.0/8".parse::<IpPrefix>()?, [].into())?;
-    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&set)?)?;
-    /// assert_eq!(table.lookup([10, 1, 2, 3]).unwrap().number(), 0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn number(&self) -> u32 {
         self.number
     }
 
     /// The cell of a column, by the column's position; null where there is no such column.
-    ///
-    /// ```
-    /// # use longmatch::{file::{FileSpec, FileTable}, IpPrefix};
-    /// # use longmatch::table::{Cell, Column, ColumnType, PrefixData};
-    /// # let mut data = PrefixData::new(vec![Column::new("asn", ColumnType::U64)])?;
-    /// # data.insert("10.0.0.0/8".parse::<IpPrefix>()?, [Cell::U64(64500)].into())?;
-    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&data)?)?;
-    /// let row = table.lookup([10, 1, 2, 3]).unwrap();
-    /// assert_eq!((row.get(0), row.get(1)), (Cell::U64(64500), Cell::Null));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn get(&self, column: usize) -> Cell<&'a str> {
         self.values.cell(self.number, column)
     }
 
     /// The cell of a column, by the column's name; `None` where there is no such column.
-    ///
-    /// ```
-    /// # use longmatch::{file::{FileSpec, FileTable}, IpPrefix};
-    /// # use longmatch::table::{Cell, Column, ColumnType, PrefixData};
-    /// # let mut data = PrefixData::new(vec![Column::new("asn", ColumnType::U64)])?;
-    /// # data.insert("10.0.0.0/8".parse::<IpPrefix>()?, [Cell::U64(64500)].into())?;
-    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&data)?)?;
-    /// let row = table.lookup([10, 1, 2, 3]).unwrap();
-    /// assert_eq!(row.by_name("asn"), Some(Cell::U64(64500)));
-    /// assert_eq!(row.by_name("owner"), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn by_name(&self, name: &str) -> Option<Cell<&'a str>> {
         let column = self.values.columns.iter().position(|column| &*column.name == name)?;
         Some(self.get(column))
     }
 
     /// The cells in the order of the columns.
-    ///
-    /// ```
-    /// # use longmatch::{file::{FileSpec, FileTable}, IpPrefix};
-    /// # use longmatch::table::{Cell, Column, ColumnType, PrefixData};
-    /// # let mut data = PrefixData::new(vec![Column::new("asn", ColumnType::U64)])?;
-    /// # data.insert("10.0.0.0/8".parse::<IpPrefix>()?, [Cell::U64(64500)].into())?;
-    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&data)?)?;
-    /// let row = table.lookup([10, 1, 2, 3]).unwrap();
-    /// assert!(row.iter().eq([Cell::U64(64500)]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Cell<&'a str>> + use<'a> {
         let row = *self;
         (0..self.len()).map(move |column| row.get(column))

@@ -50,15 +50,6 @@ impl<T> TableWriter<T> {
     }
 
     /// Removes all routes; [`TableWriter::replace`] by an empty table needs no list of them.
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, IpPrefix, Table};
-    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
-    /// let mut writer = Table::from([(office, "office")]).live(EngineKind::Folio)?;
-    /// writer.clear();
-    /// assert!(writer.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn clear(&mut self) {
         self.retain(|_, _| false);
     }

@@ -269,13 +269,6 @@ impl<T> TableWriter<T> {
     }
 
     /// Whether ids and answers are values or routes.
-    ///
-    /// ```
-    /// use longmatch::{Answers, EngineKind, Table};
-    /// let writer = Table::<u8>::new().live(EngineKind::Auto)?;
-    /// assert_eq!(writer.answers(), Answers::Values);
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     pub fn answers(&self) -> Answers {
         self.ids.answers()
     }
@@ -365,8 +358,8 @@ impl<T> TableWriter<T> {
 
     /// Makes all changes since the last commit visible to lookups that begin later.
     ///
-    /// The families are committed one after the other, each as by [`Writer::commit`]; a refusal of
-    /// one does not affect the other.
+    /// The families are committed one after the other, each at once or address by address, depending on its
+    /// engine (see [`crate::live`]); a refusal of one does not affect the other.
     ///
     /// # Errors
     /// When the engine cannot hold a family's table any more, or readers keep too much retired

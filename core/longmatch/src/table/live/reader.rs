@@ -98,13 +98,6 @@ pub struct OwnedTableReader<T> {
 
 impl<T> OwnedTableReader<T> {
     /// The current table, with all lookups.
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, Table};
-    /// let reader = Table::<u8>::new().live(EngineKind::Folio)?.reader().into_online();
-    /// assert_eq!(reader.table().lookup_id([10, 1, 2, 3]), None);
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     #[inline]
     pub fn table(&self) -> TableView<'_, T> {
         // SAFETY: the reader is online; the result borrows `self`, so neither `quiescent`,
@@ -113,13 +106,6 @@ impl<T> OwnedTableReader<T> {
     }
 
     /// Announces a quiescent state, in which no part of the table is held. A load and a store.
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, Table};
-    /// let mut reader = Table::<u8>::new().live(EngineKind::Folio)?.reader().into_online();
-    /// reader.quiescent();
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     #[inline]
     pub fn quiescent(&mut self) {
         self.reader.slot.quiescent();
@@ -195,27 +181,12 @@ impl<T> OnlineTableReader<'_, T> {
     }
 
     /// The current tables and values.
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, Table};
-    /// let mut reader = Table::<u8>::new().live(EngineKind::Folio)?.reader();
-    /// let online = reader.online();
-    /// assert_eq!(online.table().lookup([10, 1, 2, 3]), None);
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     #[inline]
     pub fn table(&self) -> TableView<'_, T> {
         TableView { current: self.lookups() }
     }
 
     /// The route of an id; see [`TableView::route`].
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, NextHopId, Table};
-    /// let mut reader = Table::<u8>::new().live(EngineKind::Folio)?.reader();
-    /// assert_eq!(reader.online().route(NextHopId::new(1).unwrap()), None);
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     pub fn route(&self, id: NextHopId) -> Option<(IpPrefix, &T)> {
         self.lookups().route(id)
     }
@@ -261,29 +232,11 @@ impl<T> TableView<'_, T> {
     /// The route of an id that this view has returned; `None` where ids identify values.
     ///
     /// An id of an earlier view may be of another route by now, or of none.
-    ///
-    /// ```
-    /// use longmatch::{Answers, IpPrefix, Table, TableSpec};
-    /// let mut table = Table::new();
-    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
-    /// let mut reader = table.live(TableSpec::default().answers(Answers::Routes))?.reader();
-    /// let guard = reader.pin();
-    /// let id = guard.lookup_id([10, 1, 2, 3]).unwrap();
-    /// assert_eq!(guard.route(id), Some(("10.0.0.0/8".parse()?, &"office")));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn route(&self, id: NextHopId) -> Option<(IpPrefix, &T)> {
         self.lookups().route(id)
     }
 
     /// Whether ids and answers are values or routes.
-    ///
-    /// ```
-    /// use longmatch::{Answers, EngineKind, Table};
-    /// let mut reader = Table::<u8>::new().live(EngineKind::Folio)?.reader();
-    /// assert_eq!(reader.pin().answers(), Answers::Values);
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     pub fn answers(&self) -> Answers {
         match self.current.shared.ids {
             SharedIds::Values(_) => Answers::Values,
@@ -292,25 +245,11 @@ impl<T> TableView<'_, T> {
     }
 
     /// The IPv4 table.
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, Table};
-    /// let mut reader = Table::<u8>::new().live(EngineKind::Folio)?.reader();
-    /// assert_eq!(reader.pin().ipv4().name(), "folio");
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     pub fn ipv4(&self) -> &LiveFib<Ipv4> {
         self.current.ipv4
     }
 
     /// The IPv6 table.
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, Table};
-    /// let mut reader = Table::<u8>::new().live(EngineKind::Folio)?.reader();
-    /// assert_eq!(reader.pin().ipv6().name(), "folio");
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     pub fn ipv6(&self) -> &LiveFib<Ipv6> {
         self.current.ipv6
     }

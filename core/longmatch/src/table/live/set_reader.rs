@@ -60,15 +60,6 @@ impl<T> TableSetReader<T> {
     }
 
     /// Pins the set for some lookups: a batch, or a handful. Costs a fence.
-    ///
-    /// ```
-    /// use longmatch::EngineKind;
-    /// use longmatch::table::{TableId, TableSet};
-    /// let writer = TableSet::<&str, u8>::new().live(EngineKind::Folio)?;
-    /// let mut reader = writer.reader();
-    /// assert_eq!(reader.pin().lookup(TableId::SHARED, [10, 1, 2, 3]), None);
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     #[inline]
     pub fn pin(&mut self) -> TableSetGuard<'_, T> {
         self.slot.enter();
@@ -134,16 +125,6 @@ impl<T> TableSetGuard<'_, T> {
     }
 
     /// The value of the longest prefix of one table that covers the address.
-    ///
-    /// ```
-    /// use longmatch::table::TableSet;
-    /// use longmatch::{EngineKind, IpPrefix};
-    /// let mut writer = TableSet::new().live(EngineKind::Folio)?;
-    /// let red = writer.insert("red", "10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
-    /// writer.commit()?;
-    /// assert_eq!(writer.reader().pin().lookup(red, [10, 1, 2, 3]), Some(&"office"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn lookup(&self, table: TableId, addr: impl Into<IpAddr>) -> Option<&T> {
         self.value(self.lookups().value(table, addr.into())?)
     }
@@ -154,19 +135,6 @@ impl<T> TableSetGuard<'_, T> {
     ///
     /// # Panics
     /// When `tables` or `out` is shorter than `addrs`.
-    ///
-    /// ```
-    /// use longmatch::table::TableSet;
-    /// use longmatch::{EngineKind, IpPrefix};
-    /// let mut writer = TableSet::new().live(EngineKind::Folio)?;
-    /// let red = writer.insert("red", "10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
-    /// writer.commit()?;
-    /// let (mut reader, mut found) = (writer.reader(), [None]);
-    /// let guard = reader.pin();
-    /// guard.lookup_batch(&[red], &[[10, 1, 2, 3]], &mut found);
-    /// assert_eq!(found, [Some(&"office")]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn lookup_batch<'t>(
         &'t self,
         tables: &[TableId],

@@ -423,14 +423,6 @@ impl<K: Hash + Eq, T: Hash + Eq> TableSetWriter<K, T> {
     }
 
     /// The table of a key; [`TableId::SHARED`] for a key that never had its own route.
-    ///
-    /// ```
-    /// use longmatch::EngineKind;
-    /// use longmatch::table::{TableId, TableSet};
-    /// let writer = TableSet::<&str, u8>::new().live(EngineKind::Folio)?;
-    /// assert_eq!(writer.table("red"), TableId::SHARED);
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     pub fn table<Q>(&self, key: &Q) -> TableId
     where
         K: Borrow<Q>,

@@ -47,17 +47,6 @@ impl<K: Hash + Eq, T> FrozenTableSet<K, T> {
     }
 
     /// The table of a key; [`TableId::SHARED`] for a key without routes of its own.
-    ///
-    /// ```
-    /// use longmatch::table::{TableId, TableSet};
-    /// use longmatch::{EngineKind, IpPrefix};
-    /// let mut set = TableSet::new();
-    /// set.insert("red", "10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
-    /// let set = set.freeze(EngineKind::Auto)?;
-    /// assert_ne!(set.table("red"), TableId::SHARED);
-    /// assert_eq!(set.table("blue"), TableId::SHARED);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn table<Q>(&self, key: &Q) -> TableId
     where
         K: Borrow<Q>,
@@ -76,16 +65,6 @@ impl<K, T> FrozenTableSet<K, T> {
     }
 
     /// The value of the longest prefix of one table that covers the address.
-    ///
-    /// ```
-    /// use longmatch::table::{TableId, TableSet};
-    /// use longmatch::{EngineKind, IpPrefix};
-    /// let mut set = TableSet::<&str, _>::new();
-    /// set.insert_shared("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
-    /// let set = set.freeze(EngineKind::Auto)?;
-    /// assert_eq!(set.lookup(TableId::SHARED, [10, 1, 2, 3]), Some(&"office"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn lookup(&self, table: TableId, addr: impl Into<IpAddr>) -> Option<&T> {
         self.set.values.get(self.lookups().value(table, addr.into())?)
     }
@@ -97,18 +76,6 @@ impl<K, T> FrozenTableSet<K, T> {
     ///
     /// # Panics
     /// When `tables` or `out` is shorter than `addrs`.
-    ///
-    /// ```
-    /// use longmatch::table::TableSet;
-    /// use longmatch::{EngineKind, IpPrefix};
-    /// let mut set = TableSet::new();
-    /// set.insert("red", "10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
-    /// let set = set.freeze(EngineKind::Auto)?;
-    /// let mut found = [None; 2];
-    /// set.lookup_batch(&[set.table("red"); 2], &[[10, 0, 0, 1], [11, 0, 0, 1]], &mut found);
-    /// assert_eq!(found, [Some(&"office"), None]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn lookup_batch<'t>(
         &'t self,
         tables: &[TableId],
@@ -120,27 +87,11 @@ impl<K, T> FrozenTableSet<K, T> {
     }
 
     /// The routes, for changes.
-    ///
-    /// ```
-    /// use longmatch::table::TableSet;
-    /// use longmatch::{EngineKind, IpPrefix};
-    /// let mut set = TableSet::new().freeze(EngineKind::Auto)?.thaw();
-    /// set.insert("red", "10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn thaw(self) -> TableSet<K, T> {
         self.set
     }
 
     /// The bytes that lookups read, without those of the values.
-    ///
-    /// ```
-    /// use longmatch::EngineKind;
-    /// use longmatch::table::TableSet;
-    /// let set = TableSet::<u32, u8>::new().freeze(EngineKind::Auto)?;
-    /// assert!(set.memory_usage().part("own routes").is_some());
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
     pub fn memory_usage(&self) -> MemoryUsage {
         let own = &self.set.own;
         let mut usage = self.ipv4.memory_usage();

@@ -70,7 +70,7 @@ fn iterators_are_lazy_and_can_be_cloned() {
     let mut union = left.union(&right);
     assert_eq!(union.next(), Some((a, UnionItem::Left(&1))));
     assert!(union.clone().eq([(b, UnionItem::Both(&2, &"two"))]));
-    assert_eq!(alloc::format!("{:?}", left.difference(&right)), "[(10.0.0.0/8, 1)]");
+    assert!(left.difference(&right).clone().eq([(a, &1)]));
     assert_eq!(right.covering_difference(&left).clone().next(), None);
     assert_eq!(left.intersection(&right).clone().count(), 1);
 }

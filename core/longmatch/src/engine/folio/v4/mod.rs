@@ -51,7 +51,7 @@ use crate::simd::lanes::{Lanes, Portable};
 /// assert!(folio.variant().starts_with("codes=8:s=16"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Config {
     /// Bytes of a code, 1 to 4: not less than the table needs.
     pub code_bytes: Option<u8>,

@@ -49,7 +49,7 @@ use crate::simd::lanes::{Lanes, Portable};
 /// assert_eq!(Structure::variant(&folio), "codes=16:steps=2:leaves=lines");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Config {
     /// The codes of next hops: `8`, `16` or `32` bits; `book` or `list`, positions of 8 or 16 bits in
     /// a list of next hops.
