@@ -276,8 +276,8 @@ pub(crate) enum ChartKind {
     Lines(String, (String, String), [bool; 2]),
     /// Distribution functions over an axis with a name and a unit.
     Steps(String, (String, String)),
-    /// A map of counts over two named axes.
-    HeatMap(String, [String; 2]),
+    /// A table of a count over two named axes.
+    Grid(String, [String; 2]),
 }
 
 /// The rows of a figure's table.
