@@ -8,17 +8,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::steps::{CommandResult, Steps, Verdict};
+use crate::steps::{CommandResult, Mode, Steps, Verdict};
 use crate::workspace::{FEATURES, cargo, root, target};
-
-/// What to do with the list.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Compare it with the file.
-    Check,
-    /// Rewrite the file.
-    Bless,
-}
 
 /// The list's file, relative to the repository's root.
 const GOLDEN: &str = "testdata/api/longmatch.txt";
@@ -30,7 +21,7 @@ const GOLDEN: &str = "testdata/api/longmatch.txt";
 pub fn run(mode: Mode) -> CommandResult {
     let mut steps = Steps::default();
     steps.command("documentation", &mut cargo(&format!("doc {FEATURES} --no-deps")));
-    if mode == Mode::Bless && !steps.has_failed() {
+    if mode == Mode::Write && !steps.has_failed() {
         let items = items(&pages())?;
         let file = root().join(GOLDEN);
         fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;

@@ -19,16 +19,7 @@ mod fetch;
 #[cfg(any(test, feature = "data"))]
 mod rules;
 
-use crate::steps::CommandResult;
-
-/// Use of the rebuilt tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Write the tables.
-    Write,
-    /// Write nothing; compare the tables with the files in data/.
-    Check,
-}
+use crate::steps::{CommandResult, Mode};
 
 /// The tables to rebuild.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,8 @@
-//! Layers of a crate's modules, and the check that imports point down only.
+//! Layers of the library's modules, and the check that imports point down only.
 //!
-//! [`LIBRARY`] and [`FEED`] assign a layer to each module. A module may import only modules of lower layers, and none
-//! of its own. So engines do not import each other, and no cycle crosses a module. Tests may import anything. All crates
-//! but the library are checked for [`cycles`].
+//! [`LIBRARY`] assigns a layer to each module. A module may import only modules of lower layers, and none of its own. So
+//! engines do not import each other, and no cycle crosses a module. Tests may import anything. All crates are checked
+//! for [`cycles`].
 
 mod cycles;
 
@@ -14,92 +14,36 @@ use std::path::Path;
 use crate::steps::Verdict;
 use crate::workspace::rust_files;
 
-/// A crate whose imports are checked.
-pub struct Crate {
-    /// Path of the sources from the repository's root.
-    sources: &'static str,
-    /// Module paths with their layers, the lowest first; the longest matching path applies; `*` matches any
-    /// module. An unlisted top-level file is an error.
-    modules: &'static [(&'static str, u8)],
-}
+/// The sources of the library, from the repository's root.
+const SOURCES: &str = "core/longmatch/src";
 
-/// The library.
-const LIBRARY: Crate = Crate {
-    sources: "core/longmatch/src",
-    modules: &[
-        ("net", 0),
-        ("set", 1),
-        ("simd", 1),
-        ("mem", 2),
-        ("rib", 3),
-        ("rov", 4),
-        ("engine::kit", 4),
-        // Every engine, a module each.
-        ("engine::*", 5),
-        ("engine::registry", 6),
-        ("engine::images", 7),
-        ("engine::auto", 7),
-        ("engine::spec_text", 8),
-        ("engine", 9),
-        ("fib", 10),
-        ("live", 11),
-        ("table", 12),
-        ("error_code", 13),
-        ("file", 13),
-        ("", 14),
-    ],
-};
-
-/// The parsers of routes and destinations.
-///
-/// The problems of all formats are in `error`, below the parsers.
-const FEED: Crate = Crate {
-    sources: "core/longmatch-feed/src",
-    modules: &[
-        ("address_text", 0),
-        ("printable", 0),
-        ("codec", 0),
-        ("input", 0),
-        ("paths", 0),
-        ("sink", 0),
-        ("mrt::record", 0),
-        ("trace::link", 0),
-        ("data::split", 0),
-        ("prefix_text", 1),
-        ("option_values", 1),
-        ("scan", 1),
-        ("route_value", 2),
-        ("error", 3),
-        ("data::key", 4),
-        ("entries", 5),
-        ("formats", 5),
-        ("options", 6),
-        ("decompress", 7),
-        ("peers", 7),
-        ("stream", 8),
-        ("report", 9),
-        ("source", 8),
-        ("archive", 9),
-        ("text", 10),
-        ("mrt", 10),
-        ("trace", 11),
-        ("data", 11),
-        ("list", 12),
-        ("recognise", 12),
-        ("vrps", 12),
-        ("read", 13),
-        ("read_list", 14),
-        ("load", 14),
-        ("loader", 14),
-        ("", 15),
-    ],
-};
+/// Module paths with their layers, the lowest first; the longest matching path applies; `*` matches any module. An unlisted
+/// top-level file is an error.
+const LIBRARY: &[(&str, u8)] = &[
+    ("net", 0),
+    ("set", 1),
+    ("simd", 1),
+    ("mem", 2),
+    ("rib", 3),
+    ("rov", 4),
+    ("engine::kit", 4),
+    // Every engine, a module each.
+    ("engine::*", 5),
+    ("engine::registry", 6),
+    ("engine::images", 7),
+    ("engine::auto", 7),
+    ("engine::spec_text", 8),
+    ("engine", 9),
+    ("fib", 10),
+    ("live", 11),
+    ("table", 12),
+    ("error_code", 13),
+    ("file", 13),
+    ("", 14),
+];
 
 /// Modules that may import anything.
 const TESTS: [&str; 4] = ["tests", "tests.rs", "testing", "testing.rs"];
-
-/// The crates whose imports are checked.
-const CRATES: [Crate; 2] = [LIBRARY, FEED];
 
 /// Checks the imports of all crates, with and without layers.
 ///
@@ -107,21 +51,16 @@ const CRATES: [Crate; 2] = [LIBRARY, FEED];
 /// If a source file cannot be read.
 pub fn check(root: &Path) -> io::Result<Verdict> {
     let mut wrong = cycles::check(root)?;
-    for it in &CRATES {
-        let sources = root.join(it.sources);
-        let files = rust_files(&sources, &TESTS)?;
-        let mut imports = 0;
-        for file in &files {
-            let path = module_path(file.strip_prefix(&sources).unwrap_or(file));
-            for import in imported(&path, &fs::read_to_string(file)?) {
-                imports += 1;
-                if let Err(why) = it.allow(&path, &import) {
-                    println!("{}: {why}", file.strip_prefix(root).unwrap_or(file).display());
-                    wrong += 1;
-                }
+    let sources = root.join(SOURCES);
+    let files = rust_files(&sources, &TESTS)?;
+    for file in &files {
+        let path = module_path(file.strip_prefix(&sources).unwrap_or(file));
+        for import in imported(&path, &fs::read_to_string(file)?) {
+            if let Err(why) = allow(&path, &import) {
+                println!("{}: {why}", file.strip_prefix(root).unwrap_or(file).display());
+                wrong += 1;
             }
         }
-        println!("{}: {imports} imports between modules in {} files", it.sources, files.len());
     }
     Ok(match wrong {
         0 => Verdict::Passed,
@@ -131,35 +70,33 @@ pub fn check(root: &Path) -> io::Result<Verdict> {
     })
 }
 
-impl Crate {
-    /// Returns the module of a path, and its layer.
-    fn module_of(&self, path: &[String]) -> (String, u8) {
-        // Types begin with a capital, modules do not.
-        let is = |part: &str, own: &String| match part {
-            "*" => own.starts_with(char::is_lowercase),
-            _ => own == part,
-        };
-        let parts = |name: &'static str| name.split("::").filter(|part| !part.is_empty());
-        let fits = |(name, _): &&(&'static str, u8)| {
-            let mut path = path.iter();
-            parts(name).all(|part| path.next().is_some_and(|own| is(part, own)))
-        };
-        let longest = self.modules.iter().filter(fits).max_by_key(|(name, _)| name.len());
-        let (name, layer) = longest.copied().unwrap_or(("", u8::MAX));
-        (path[..parts(name).count()].join("::"), layer)
-    }
+/// Returns the module of a path, and its layer.
+fn module_of(path: &[String]) -> (String, u8) {
+    // Types begin with a capital, modules do not.
+    let is = |part: &str, own: &String| match part {
+        "*" => own.starts_with(char::is_lowercase),
+        _ => own == part,
+    };
+    let parts = |name: &'static str| name.split("::").filter(|part| !part.is_empty());
+    let fits = |(name, _): &&(&'static str, u8)| {
+        let mut path = path.iter();
+        parts(name).all(|part| path.next().is_some_and(|own| is(part, own)))
+    };
+    let longest = LIBRARY.iter().filter(fits).max_by_key(|(name, _)| name.len());
+    let (name, layer) = longest.copied().unwrap_or(("", u8::MAX));
+    (path[..parts(name).count()].join("::"), layer)
+}
 
-    /// Returns an error if a module may not import another.
-    fn allow(&self, from: &[String], to: &[String]) -> Result<(), String> {
-        let ((from, low), (to, high)) = (self.module_of(from), self.module_of(to));
-        if from == to || high < low {
-            return Ok(());
-        }
-        let name =
-            |module: String| if module.is_empty() { "the crate's root".to_owned() } else { module };
-        let (from, to) = (name(from), name(to));
-        Err(format!("{from} (layer {low}) imports {to} (layer {high}); imports must point down"))
+/// Returns an error if a module may not import another.
+fn allow(from: &[String], to: &[String]) -> Result<(), String> {
+    let ((from, low), (to, high)) = (module_of(from), module_of(to));
+    if from == to || high < low {
+        return Ok(());
     }
+    let name =
+        |module: String| if module.is_empty() { "the crate's root".to_owned() } else { module };
+    let (from, to) = (name(from), name(to));
+    Err(format!("{from} (layer {low}) imports {to} (layer {high}); imports must point down"))
 }
 
 /// Returns the path of a file's module, from the file's path below the sources.
@@ -283,7 +220,7 @@ mod tests {
 
     #[test]
     fn imports_point_down_only() {
-        let allow = |from, to| LIBRARY.allow(&words(from), &words(to)).is_ok();
+        let allow = |from, to| allow(&words(from), &words(to)).is_ok();
         assert!(allow("engine::poptrie::batch", "mem::Array") && allow("fib", "engine::Keys"));
         assert!(allow("engine::poptrie::batch", "engine::poptrie::layout"));
         assert!(!allow("mem::array", "engine::kit") && !allow("net::addr", "simd"));
@@ -295,14 +232,6 @@ mod tests {
             !allow("engine::new", "engine::EngineKind") && allow("engine::auto", "engine::new")
         );
         assert!(!allow("simd", "Fib") && allow("", "table"));
-    }
-
-    #[test]
-    fn errors_are_below_the_parsers() {
-        let allow = |from, to| FEED.allow(&words(from), &words(to)).is_ok();
-        assert!(allow("error", "trace::link::name") && allow("mrt::walk", "error::FeedError"));
-        assert!(!allow("error", "mrt::walk") && !allow("trace::link", "error::FeedError"));
-        assert!(!allow("report", "mrt::kind") && !allow("text", "load"));
     }
 
     #[test]

@@ -31,6 +31,8 @@ mod workspace;
 
 use std::process::ExitCode;
 
+use steps::Mode;
+
 const HELP: &str = "\
 Usage: cargo xtask COMMAND; CONTRIBUTING.md describes what each needs
 
@@ -75,10 +77,10 @@ fn main() -> ExitCode {
         ["test"] => test::run(test::Form::Full),
         ["test", "--quick"] => test::run(test::Form::Quick),
         ["test", engine] => test::run_engine(engine),
-        ["api"] => api::run(api::Mode::Check),
-        ["api", "--bless"] => api::run(api::Mode::Bless),
-        ["asm"] => asm::run(asm::Mode::Check),
-        ["asm", "--bless"] => asm::run(asm::Mode::Bless),
+        ["api"] => api::run(Mode::Check),
+        ["api", "--bless"] => api::run(Mode::Write),
+        ["asm"] => asm::run(Mode::Check),
+        ["asm", "--bless"] => asm::run(Mode::Write),
         ["prove"] => prove::run(),
         ["sanitize"] => sanitize::run(),
         ["foreign"] => foreign::run(foreign::Form::Full),
@@ -92,16 +94,14 @@ fn main() -> ExitCode {
         ["pipes", words @ ..] => pipes::run(words),
         ["wheels"] => python::wheels(),
         ["peers", words @ ..] => peers::run(words),
-        ["data"] => data::run(data::RebuiltTables::Routes, data::Mode::Write),
-        ["data", "--check"] => data::run(data::RebuiltTables::Routes, data::Mode::Check),
-        ["data", "default-table"] => {
-            data::run(data::RebuiltTables::Default(None), data::Mode::Write)
-        }
+        ["data"] => data::run(data::RebuiltTables::Routes, Mode::Write),
+        ["data", "--check"] => data::run(data::RebuiltTables::Routes, Mode::Check),
+        ["data", "default-table"] => data::run(data::RebuiltTables::Default(None), Mode::Write),
         ["data", "default-table", "--check"] => {
-            data::run(data::RebuiltTables::Default(None), data::Mode::Check)
+            data::run(data::RebuiltTables::Default(None), Mode::Check)
         }
         ["data", "default-table", version] => {
-            data::run(data::RebuiltTables::Default(Some(version)), data::Mode::Write)
+            data::run(data::RebuiltTables::Default(Some(version)), Mode::Write)
         }
         ["dist"] => dist::run(),
         ["docs"] => docs::run(false),

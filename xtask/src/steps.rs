@@ -9,6 +9,15 @@ use std::time::Instant;
 /// Result of a command: `Ok(true)` when every step passed, `Ok(false)` when one failed.
 pub type CommandResult = Result<bool, Box<dyn Error>>;
 
+/// Use of what a command makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Compare it with the file that is there.
+    Check,
+    /// Write the file.
+    Write,
+}
+
 /// Heading of the summary.
 const SUMMARY: &str = "\n==> summary\n";
 

@@ -15,7 +15,7 @@ use crate::peer::PeerEngine;
 use crate::record::Value;
 use crate::roofline::Roofline;
 use crate::run_config::RunConfig;
-use crate::runner::Subject;
+use crate::runner::TimedEngine;
 use crate::stats::Stats;
 use crate::target::{BenchTarget, EngineTarget};
 use crate::threads::ThreadError;
@@ -148,7 +148,7 @@ impl<'r, F: TrafficFamily> Comparison<'r, F> {
         let rooflines: Vec<_> =
             engines().map(|(it, config)| Roofline::of(&*it.target, workload, config)).collect();
         let subjects = engines().zip(&rooflines).flat_map(|((engine, config), roofline)| {
-            let subject = |roofline| Subject { engine, workload, config, roofline };
+            let subject = |roofline| TimedEngine { engine, workload, config, roofline };
             core::iter::once(subject(None)).chain(roofline.as_ref().map(|it| subject(Some(it))))
         });
         let subjects: Vec<_> = subjects.collect();
@@ -172,11 +172,11 @@ impl<'r, F: TrafficFamily> Comparison<'r, F> {
 
     fn record(
         &self,
-        subject: &Subject<'_, F>,
+        subject: &TimedEngine<'_, F>,
         mismatches: u64,
         passes: PassResults,
     ) -> Measurement {
-        let Subject { engine, workload, config, roofline } = *subject;
+        let TimedEngine { engine, workload, config, roofline } = *subject;
         let (target, spec) = (&engine.target, engine.title().replace(' ', ":"));
         let traffic = workload.traffic().name().to_owned();
         let keys = config.key_source::<F>(workload.traffic());

@@ -21,14 +21,14 @@ use crate::workload::Workload;
 const GENERATED_CHECKED: usize = (1 << 16) - 3;
 
 /// The subject of one measurement: an engine or its roofline.
-pub(crate) struct Subject<'a, F: TrafficFamily> {
+pub(crate) struct TimedEngine<'a, F: TrafficFamily> {
     pub engine: &'a EngineUnderTest<F>,
     pub workload: &'a Workload<F>,
     pub config: &'a RunConfig,
     pub roofline: Option<&'a Roofline>,
 }
 
-impl<'a, F: TrafficFamily> Subject<'a, F> {
+impl<'a, F: TrafficFamily> TimedEngine<'a, F> {
     fn target(&self) -> &'a dyn Pass<F> {
         match self.roofline {
             Some(roofline) => roofline,
@@ -85,7 +85,7 @@ impl<'a, F: TrafficFamily> Subject<'a, F> {
     }
 }
 
-impl<F: TrafficFamily> TimedWork for Subject<'_, F> {
+impl<F: TrafficFamily> TimedWork for TimedEngine<'_, F> {
     fn least_units(&self) -> usize {
         // A part of a sequential stream would cover only a part of the address space.
         match self.workload.traffic() {

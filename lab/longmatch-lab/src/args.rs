@@ -18,7 +18,7 @@ pub use self::engines::{EngineArgs, EngineChoice, default_memory};
 pub use self::replay::ReplayArgs;
 pub use self::report::{ReportArgs, ReportFormat};
 pub use self::routes::RoutesArgs;
-pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic};
+pub use self::values::{Keys, Mode, SimdChoice, Split, TrafficChoice};
 
 /// Check and measure longest-prefix match for IPv4 and IPv6 addresses.
 #[derive(Parser, Debug)]

@@ -7,6 +7,7 @@
 mod args;
 mod commands;
 mod destinations;
+mod headings;
 mod help;
 mod routes;
 mod updates;

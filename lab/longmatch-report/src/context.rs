@@ -6,7 +6,7 @@ use longmatch_bench::{
     BenchFamily, KeySource, Measurement, Mode, ROOFLINE, RunConfig, Traffic, Workload,
 };
 
-use crate::declaration::{EngineUnderTest, RunSpec, Skipped, TableChoice, paper};
+use crate::declaration::{CalledEngine, RunSpec, Skipped, TableChoice, paper};
 use crate::engine_set::{EngineSet, Measured};
 use crate::experiment::Experiment;
 use crate::inputs::{Effort, Inputs, Named, SEED};
@@ -207,7 +207,7 @@ impl<'a> ExperimentContext<'a> {
         &mut self,
         cell: FigureCell<'_>,
         table: Named<'_, F>,
-        engine: &EngineUnderTest,
+        engine: &CalledEngine,
         (metric, unit): (&str, &str),
         value: Result<f64, String>,
     ) {
@@ -228,7 +228,7 @@ impl<'a> ExperimentContext<'a> {
         name: (&str, &str),
         value: f64,
     ) {
-        self.quantity(cell, table, &EngineUnderTest::new(engine), name, Ok(value));
+        self.quantity(cell, table, &CalledEngine::new(engine), name, Ok(value));
     }
 
     /// Notes a condition of a figure, unless it is already noted.
@@ -323,7 +323,7 @@ fn measured<F: BenchFamily>(
     let run = set.comparison.run_each(workload, &configs);
     let failed = run.as_ref().err().map(ToString::to_string);
     let mut records = run.unwrap_or_default().into_iter().peekable();
-    let mut result = |engine: &EngineUnderTest, index: usize| {
+    let mut result = |engine: &CalledEngine, index: usize| {
         let target = set.comparison.engine(index);
         let record = match target.supports(engine.config(setup).mode) {
             true => records.next(),
@@ -335,7 +335,7 @@ fn measured<F: BenchFamily>(
             None => (record.ok_or_else(|| no_mode(setup.mode)), roofline),
         }
     };
-    let measured = |(engine, index): &(EngineUnderTest, Result<usize, String>)| {
+    let measured = |(engine, index): &(CalledEngine, Result<usize, String>)| {
         let (result, roofline) = match index {
             Ok(index) => result(engine, *index),
             Err(reason) => (Err(reason.clone()), None),

@@ -23,7 +23,7 @@ pub(crate) struct Rates {
     pub figure: String,
     pub tables: TableChoice,
     /// The engines, which take turns in one comparison.
-    pub engines: Vec<EngineUnderTest>,
+    pub engines: Vec<CalledEngine>,
     /// The names of the run configurations.
     #[serde(default, rename = "runs")]
     pub run_names: Vec<String>,
@@ -54,7 +54,7 @@ pub(crate) struct Rates {
 /// An engine of an experiment, with the call that the paper makes.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
 #[serde(from = "String")]
-pub(crate) struct EngineUnderTest {
+pub(crate) struct CalledEngine {
     /// The engine with its options, or the name of a peer.
     pub spec: String,
     /// The paper's name for it; empty if it has none.
@@ -69,13 +69,13 @@ pub(crate) struct EngineUnderTest {
     pub at: String,
 }
 
-impl From<String> for EngineUnderTest {
+impl From<String> for CalledEngine {
     fn from(spec: String) -> Self {
         Self { name: spec.clone(), spec, ..Self::default() }
     }
 }
 
-impl EngineUnderTest {
+impl CalledEngine {
     /// Returns an engine without a name in a paper.
     pub fn new(spec: impl Into<String>) -> Self {
         let spec: String = spec.into();
@@ -276,8 +276,8 @@ pub(crate) enum ChartKind {
     Lines(String, (String, String), [bool; 2]),
     /// Distribution functions over an axis with a name and a unit.
     Steps(String, (String, String)),
-    /// A map of counts over two named axes.
-    HeatMap(String, [String; 2]),
+    /// A table of a count over two named axes.
+    Grid(String, [String; 2]),
 }
 
 /// The rows of a figure's table.

@@ -125,12 +125,12 @@ mod tests {
 
     #[test]
     fn depths_agree_with_the_definition() {
-        let depths = Depths::new(&table4());
+        let rib = table4();
+        let depths = Depths::new(&rib);
         let mut random = Xorshift::new(6);
-        let some = (0..20_000).map(|_| random.next_u32());
-        let edges = table4().iter().flat_map(|r| [r.prefix.first(), r.prefix.last()]).collect();
-        for addr in some.chain::<Vec<u32>>(edges) {
-            assert_eq!(depths.of(addr), depth(&table4(), addr), "{addr:x}");
+        let some = (0..5_000).map(|_| random.next_u32());
+        for addr in some.chain(rib.iter().flat_map(|r| [r.prefix.first(), r.prefix.last()])) {
+            assert_eq!(depths.of(addr), depth(&rib, addr), "{addr:x}");
         }
         assert_eq!(Depths::new(&Rib::new()).of(u32::MAX), 0);
     }

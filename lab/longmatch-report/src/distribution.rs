@@ -5,7 +5,7 @@ use longmatch_bench::ticks::Counter;
 use longmatch_bench::{BenchFamily, Iteration, pin};
 
 use crate::context::{ExperimentContext, FigureCell};
-use crate::declaration::EngineUnderTest;
+use crate::declaration::CalledEngine;
 use crate::engine_set::EngineSet;
 use crate::inputs::{Named, SEED};
 use crate::record::{Spread, Value};
@@ -15,7 +15,7 @@ const WARM_UP: usize = 1 << 16;
 
 /// The ticks of one engine's lookups.
 pub(crate) struct Timed {
-    pub engine: EngineUnderTest,
+    pub engine: CalledEngine,
     /// The ticks of each lookup, in the order of the addresses.
     pub ticks: Vec<u16>,
 }
@@ -91,7 +91,7 @@ impl<T: Copy + Ord + Into<u64>> Ticks<T> {
     }
 
     /// Returns the median with the quartiles, the 5th and the 95th percentile.
-    pub fn value(&self, engine: &EngineUnderTest) -> Value {
+    pub fn value(&self, engine: &CalledEngine) -> Value {
         let share = |share| Some(self.percentile(share));
         let spread = Spread {
             p5: share(0.05),
@@ -145,7 +145,7 @@ pub(crate) fn cycles<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     cell: FigureCell<'_>,
     named: Named<'_, F>,
-    engine: &EngineUnderTest,
+    engine: &CalledEngine,
     ticks: &Ticks<u16>,
 ) {
     let mut note = |run, x, name, value| {

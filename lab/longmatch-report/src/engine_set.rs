@@ -6,7 +6,7 @@ use std::path::Path;
 use longmatch::{CompileError, EngineKind, EngineSpec};
 use longmatch_bench::{BenchFamily, BenchTarget, Comparison, Measurement, PeerCommand, PeerEngine};
 
-use crate::declaration::EngineUnderTest;
+use crate::declaration::CalledEngine;
 use crate::inputs::Named;
 
 /// Makes something of each engine. The first wider variant that holds the table follows an engine that refuses it.
@@ -14,10 +14,10 @@ use crate::inputs::Named;
 /// # Panics
 /// If a spec is malformed.
 pub(crate) fn with_wider<T>(
-    engines: &[EngineUnderTest],
+    engines: &[CalledEngine],
     memory: Option<u64>,
-    mut make: impl FnMut(&EngineUnderTest, &EngineSpec) -> Result<T, String>,
-) -> Vec<(EngineUnderTest, Result<T, String>)> {
+    mut make: impl FnMut(&CalledEngine, &EngineSpec) -> Result<T, String>,
+) -> Vec<(CalledEngine, Result<T, String>)> {
     let mut all = Vec::new();
     for engine in engines {
         let mut spec: EngineSpec = engine.spec.parse().expect("a valid engine spec");
@@ -37,7 +37,7 @@ pub(crate) fn with_wider<T>(
 /// The measurement of an engine.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
-    pub engine: EngineUnderTest,
+    pub engine: CalledEngine,
     /// The record, or the reason why there is none.
     pub result: Result<Measurement, String>,
     /// The record of its roofline, if measured.
@@ -57,7 +57,7 @@ pub(crate) struct EngineSet<'r, F: BenchFamily> {
     /// The engines that hold the table.
     pub comparison: Comparison<'r, F>,
     /// All engines, each with its index in the comparison or the reason why it has none.
-    pub members: Vec<(EngineUnderTest, Result<usize, String>)>,
+    pub members: Vec<(CalledEngine, Result<usize, String>)>,
 }
 
 impl<'r, F: BenchFamily> EngineSet<'r, F> {
@@ -68,7 +68,7 @@ impl<'r, F: BenchFamily> EngineSet<'r, F> {
     ///
     /// # Panics
     /// If a spec is malformed.
-    pub fn new(table: Named<'r, F>, engines: &[EngineUnderTest]) -> Self {
+    pub fn new(table: Named<'r, F>, engines: &[CalledEngine]) -> Self {
         Self::with(table, engines, |comparison, _, spec| match spec.kind {
             EngineKind::Auto => comparison.add_duplicate(spec),
             _ => comparison.add(spec),
@@ -79,7 +79,7 @@ impl<'r, F: BenchFamily> EngineSet<'r, F> {
     ///
     /// # Panics
     /// If a spec is malformed.
-    pub fn apart(table: Named<'r, F>, engines: &[EngineUnderTest]) -> Self {
+    pub fn apart(table: Named<'r, F>, engines: &[CalledEngine]) -> Self {
         Self::with(table, engines, |comparison, _, spec| comparison.add_duplicate(spec))
     }
 
@@ -89,10 +89,10 @@ impl<'r, F: BenchFamily> EngineSet<'r, F> {
     /// If a spec is malformed.
     pub fn with(
         table: Named<'r, F>,
-        engines: &[EngineUnderTest],
+        engines: &[CalledEngine],
         mut add: impl FnMut(
             &mut Comparison<'r, F>,
-            &EngineUnderTest,
+            &CalledEngine,
             &EngineSpec,
         ) -> Result<(), CompileError>,
     ) -> Self {
@@ -119,12 +119,12 @@ impl<'r, F: BenchFamily> EngineSet<'r, F> {
             self.comparison.add_peer(peer);
             self.comparison.len() - 1
         });
-        self.members.push((EngineUnderTest::new(&command.name[..]), place));
+        self.members.push((CalledEngine::new(&command.name[..]), place));
         about
     }
 
     /// Iterates over all engines, each with its benchmark target if it holds the table.
-    pub fn targets(&self) -> impl Iterator<Item = (&EngineUnderTest, Option<&dyn BenchTarget<F>>)> {
+    pub fn targets(&self) -> impl Iterator<Item = (&CalledEngine, Option<&dyn BenchTarget<F>>)> {
         self.members.iter().map(|(engine, place)| {
             (engine, place.as_ref().ok().map(|place| self.comparison.engine(*place)))
         })

@@ -7,7 +7,7 @@
 use serde::Deserialize;
 
 use crate::claim::{Claim, Names};
-use crate::declaration::{EngineUnderTest, Figure, PaperTable, Rates};
+use crate::declaration::{CalledEngine, Figure, PaperTable, Rates};
 
 /// A table or figure of a paper, or a question of our own.
 #[derive(Deserialize)]
@@ -38,7 +38,7 @@ pub struct Experiment {
     pub(crate) measure: Option<String>,
     /// The engines of the function.
     #[serde(default)]
-    pub(crate) engines: Vec<EngineUnderTest>,
+    pub(crate) engines: Vec<CalledEngine>,
     /// The reason why nobody can measure it here.
     pub(crate) absent: Option<String>,
     #[serde(default)]

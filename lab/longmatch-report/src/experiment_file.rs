@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::claim::{Claim, Names, Need};
-use crate::declaration::{EngineUnderTest, RunSpec};
+use crate::declaration::{CalledEngine, RunSpec};
 use crate::experiment::Experiment;
 
 /// The widest band that needs no reason.
@@ -49,19 +49,19 @@ enum Engine {
 
 impl Engine {
     /// Returns the engine, or its variants, which share a name in records.
-    fn variants(&self, name: &str) -> Vec<EngineUnderTest> {
-        let one = |spec: &str, alias: &str| EngineUnderTest {
+    fn variants(&self, name: &str) -> Vec<CalledEngine> {
+        let one = |spec: &str, alias: &str| CalledEngine {
             alias: alias.into(),
-            ..EngineUnderTest::new(spec)
+            ..CalledEngine::new(spec)
         };
         match self {
             Self::Spec(spec) => vec![one(spec, name)],
             Self::Called { spec, batch, alias, x: None } => {
                 let alias = alias.as_deref().unwrap_or(name);
-                vec![EngineUnderTest { batch: *batch, ..one(spec, alias) }]
+                vec![CalledEngine { batch: *batch, ..one(spec, alias) }]
             }
             Self::Called { spec, x: Some([first, last]), .. } => {
-                let variant = |x: u32| EngineUnderTest {
+                let variant = |x: u32| CalledEngine {
                     name: name.to_lowercase(),
                     batch: Some(x as usize),
                     x: Some(f64::from(x)),
@@ -135,8 +135,8 @@ impl File {
     }
 
     /// Replaces the paper's names by the engines; other names are specs.
-    fn replace(&self, engines: &mut Vec<EngineUnderTest>) {
-        let named = |it: EngineUnderTest| match self.engines.get(&it.spec) {
+    fn replace(&self, engines: &mut Vec<CalledEngine>) {
+        let named = |it: CalledEngine| match self.engines.get(&it.spec) {
             Some(engine) => engine.variants(&it.spec),
             None => vec![it],
         };

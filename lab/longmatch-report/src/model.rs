@@ -45,12 +45,12 @@ pub(crate) enum Cell {
     Refused(String),
 }
 
-/// A chart. Its numbers are finite, and positive on logarithmic axes.
+/// A chart. Its numbers are finite, and positive on logarithmic axes. A grid is a second table, of counts over two axes.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Chart {
     Bars(Bars),
     Lines(Lines),
-    HeatMap(HeatMap),
+    Grid(Table),
 }
 
 /// Horizontal bars.
@@ -126,17 +126,4 @@ pub(crate) struct Point {
     pub y: f64,
     /// The quartiles, lower first.
     pub spread: Option<[f64; 2]>,
-}
-
-/// A heat map of counts over two axes.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct HeatMap {
-    /// The names of the axes: from left to right, and from bottom to top.
-    pub axes: [String; 2],
-    /// The counted quantity, such as `addresses`.
-    pub unit: String,
-    /// The places on the axis from left to right.
-    pub columns: Vec<String>,
-    /// The places on the axis from bottom to top, each with a count for every column.
-    pub rows: Vec<(i64, Vec<u64>)>,
 }

@@ -9,7 +9,7 @@ use longmatch_bench::{
 };
 
 use crate::context::{ExperimentContext, FigureCell, MIB, anchor};
-use crate::declaration::{Axis, EngineUnderTest, Rates, RunSpec, Skipped, TableChoice};
+use crate::declaration::{Axis, CalledEngine, Rates, RunSpec, Skipped, TableChoice};
 use crate::engine_set::{EngineSet, Measured};
 use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::scaled::{Growth, renumbered, thinned};
@@ -135,7 +135,7 @@ fn on_table<F: BenchFamily>(
     rates: &Rates,
     context: &mut ExperimentContext<'_>,
     named: Named<'_, F>,
-    engines: &[EngineUnderTest],
+    engines: &[CalledEngine],
     cell: FigureCell<'_>,
 ) -> Vec<String> {
     let mut set = match rates.compile {
@@ -306,7 +306,7 @@ fn start_peers<F: BenchFamily>(
     }
     pin::free();
     for (name, how) in peers.missing.iter().filter(|(name, _)| of_family(name)) {
-        set.members.push((EngineUnderTest::new(&name[..]), Err(how.clone())));
+        set.members.push((CalledEngine::new(&name[..]), Err(how.clone())));
     }
     context.step(3.0 * peers.commands.len() as f64);
 }

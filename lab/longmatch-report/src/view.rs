@@ -2,9 +2,7 @@
 
 use crate::declaration::{ChartKind, Figure as Spec, Rows};
 use crate::experiment::Experiment;
-use crate::model::{
-    Axis, Bar, Bars, Cell, Chart, Column, Figure, HeatMap, Lines, Point, Series, Table,
-};
+use crate::model::{Axis, Bar, Bars, Cell, Chart, Column, Figure, Lines, Point, Series, Table};
 use crate::record::{ExperimentEnd, Value};
 use crate::records::FAMILIES;
 
@@ -143,7 +141,7 @@ fn chart(kind: &ChartKind, values: &[&Value]) -> Option<Chart> {
         ChartKind::Steps(metric, x) => {
             Chart::Lines(Lines { steps: true, ..lines(metric, &of(metric), x, [false; 2]) })
         }
-        ChartKind::HeatMap(metric, axes) => Chart::HeatMap(heat_map(metric, &of(metric), axes)),
+        ChartKind::Grid(metric, axes) => Chart::Grid(grid(&of(metric), axes)),
     })
 }
 
@@ -234,18 +232,23 @@ fn lines(metric: &str, values: &[&Value], x: &(String, String), log: [bool; 2]) 
     Lines { series: series.collect(), x, y, steps: false }
 }
 
-/// Builds a heat map of counts: [`Value::at`] is the column, [`Value::x`] the row.
-fn heat_map(metric: &str, values: &[&Value], axes: &[String; 2]) -> HeatMap {
-    let columns = distinct(values.iter().map(|it| it.at.clone()));
-    let places = || values.iter().filter_map(|it| it.x).map(|x| x as i64);
-    // Rows without a count are included, so that the axis is linear.
-    let rows = places().min().unwrap_or(0)..=places().max().unwrap_or(-1);
-    let count = |row: i64, column: &String| {
-        let own = values.iter().find(|it| it.x == Some(row as f64) && it.at == *column);
-        own.and_then(|it| it.value).map_or(0, |count| count as u64)
+/// Builds a table of counts: [`Value::at`] is the column, [`Value::x`] the row.
+fn grid(values: &[&Value], [column, row]: &[String; 2]) -> Table {
+    let names = distinct(values.iter().map(|it| &it.at));
+    let mut rows = grouped(values.iter().copied(), |it| it.x.map(|x| x as i64));
+    rows.sort_by_key(|it| it.0);
+    let count = |own: &[&Value], name: &String| {
+        let value = own.iter().find(|it| it.at == *name).and_then(|it| it.value);
+        value.map_or(Cell::Empty, |count| Cell::Number(count, 0))
     };
-    let row = |row| (row, columns.iter().map(|column| count(row, column)).collect());
-    HeatMap { axes: axes.clone(), unit: metric.into(), rows: rows.map(row).collect(), columns }
+    let cells = |(x, own): &(Option<i64>, Vec<&Value>)| {
+        let head = Cell::Text(x.map_or_else(String::new, |x| x.to_string()));
+        core::iter::once(head).chain(names.iter().map(|name| count(own, name))).collect()
+    };
+    let heads =
+        core::iter::once(format!("{row} by {column}")).chain(names.iter().map(|it| (*it).clone()));
+    let columns = heads.map(|name| Column { name, ..Column::default() }).collect();
+    Table { rows: rows.iter().map(cells).collect(), columns }
 }
 
 /// The subject of a value, in the order of headings (engine, run configuration, place, quantity), and its unit.
@@ -259,7 +262,7 @@ fn key(value: &Value) -> Key {
 
 fn table(spec: &Spec, values: &[&Value]) -> Table {
     let hidden = match &spec.chart {
-        ChartKind::Steps(metric, _) | ChartKind::HeatMap(metric, _) => metric.as_str(),
+        ChartKind::Steps(metric, _) | ChartKind::Grid(metric, _) => metric.as_str(),
         _ => "",
     };
     let values: Vec<&Value> = values.iter().copied().filter(|it| it.metric != hidden).collect();
@@ -455,11 +458,13 @@ mod tests {
     }
 
     #[test]
-    fn heat_maps_have_columns_and_rows() {
+    fn grids_have_columns_and_rows() {
         let at = |place: &str, x, count| Value { at: place.into(), ..at("", x, count) };
         let own = [at("/8", 11.0, 5.0), at("/8", 9.0, 1.0), at("/9", 9.0, 2.0)];
-        let map = heat_map("addresses", &all(&own), &["x".into(), "y".into()]);
-        assert_eq!(map.columns, ["/8", "/9"]);
-        assert_eq!(map.rows, [(9, vec![1, 2]), (10, vec![0, 0]), (11, vec![5, 0])]);
+        let grid = grid(&all(&own), &["length".into(), "depth".into()]);
+        assert_eq!(headings(&grid), ["depth by length", "/8", "/9"]);
+        let row = |head: &str, a, b| vec![Text(head.into()), a, b];
+        let rows = [row("9", Number(1.0, 0), Number(2.0, 0)), row("11", Number(5.0, 0), Empty)];
+        assert_eq!(grid.rows, rows);
     }
 }

@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use crate::steps::{CommandResult, Steps, Verdict};
+use crate::steps::{CommandResult, Mode, Steps, Verdict};
 use crate::workspace::{Compiler, cargo, root, target};
 use function::{Function, LoopCounts};
 use listing::Listing;
@@ -27,15 +27,6 @@ use listing::Listing;
 const ADDRESSES: &str = "xtask_kernels::addresses";
 /// Part of the names of functions that it must not call.
 const TABLES: &str = "table::";
-
-/// Use of the counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Compare them with the golden file.
-    Check,
-    /// Write them to the golden file.
-    Bless,
-}
 
 /// The golden file.
 const GOLDEN: &str = "testdata/asm/x86_64.txt";
@@ -77,7 +68,7 @@ fn check(mode: Mode) -> Result<Verdict, Box<dyn Error>> {
     }
     let now = list(&functions, format!("{version}, {host}"))?;
     let path = root().join(GOLDEN);
-    if mode == Mode::Bless {
+    if mode == Mode::Write {
         fs::write(path, now.render())?;
         println!("{} functions written to {GOLDEN}", now.functions.len());
         return Ok(Verdict::Passed);

@@ -8,9 +8,9 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
+use super::fetch;
 use super::rules::{self, Table};
-use super::{Mode, fetch};
-use crate::steps::CommandResult;
+use crate::steps::{CommandResult, Mode};
 use crate::workspace::root;
 
 /// The source of the IPv4 table.

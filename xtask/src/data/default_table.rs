@@ -11,8 +11,8 @@ use longmatch::file::{FileSpec, FileTable};
 use longmatch::table::{Cell, PrefixData};
 
 use super::build::{compress, settle, sha256};
-use super::{Mode, default_rules, fetch};
-use crate::steps::CommandResult;
+use super::{default_rules, fetch};
+use crate::steps::{CommandResult, Mode};
 use crate::workspace::root;
 
 /// The source, a package of npm.

@@ -5,10 +5,6 @@
 //! nor other builds change. Models are built without the library, in their own package, which takes two seconds
 //! for each mutant instead of a minute.
 
-mod folio;
-mod list;
-mod radix;
-mod rib;
 pub mod tree;
 
 use std::fs;
@@ -18,9 +14,21 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use self::list::{MUTANTS, Mutant, Tests};
+use serde_json::Value;
+
 use crate::steps::CommandResult;
 use crate::workspace::{cargo, root};
+
+/// A mutant: a text of a file, its replacement, and the arguments of `cargo test` for the tests that must fail.
+struct Mutant {
+    name: String,
+    /// Relative to the repository's root.
+    file: String,
+    /// The file has it exactly once.
+    find: String,
+    replace: String,
+    tests: String,
+}
 
 /// Time limit of tests without a mutant: longer runs hang.
 const TIME_LIMIT: Duration = Duration::from_secs(900);
@@ -38,9 +46,27 @@ enum Run {
     NotCompiled(String),
 }
 
-/// All mutants: of the RIB first.
-fn all() -> impl Iterator<Item = &'static Mutant> {
-    rib::MUTANTS.iter().chain(radix::MUTANTS).chain(MUTANTS).chain(folio::MUTANTS)
+/// Returns the mutants of `xtask/mutants.toml`.
+///
+/// # Errors
+/// If the file does not have its form.
+fn all() -> Result<Vec<Mutant>, String> {
+    let parsed: Result<Value, _> = toml::from_str(include_str!("../../mutants.toml"));
+    let parsed = parsed.map_err(|error| error.to_string())?;
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let mutant = |group: &Value, mutant: &Value| {
+        let [name, find, replace] = [0, 1, 2].map(|i| text(&mutant[i]));
+        let (file, tests) = (text(&group["file"])?, text(&group["tests"])?);
+        Some(Mutant { name: name?, file, find: find?, replace: replace?, tests })
+    };
+    let groups = parsed["in"].as_array().into_iter().flatten();
+    let mutants = groups.flat_map(|group| {
+        let own = group["mutants"].as_array().into_iter().flatten();
+        own.map(move |it| mutant(group, it).ok_or_else(|| format!("{it} in {}", group["file"])))
+    });
+    mutants
+        .collect::<Result<_, _>>()
+        .map_err(|it| format!("xtask/mutants.toml: not a mutant: {it}"))
 }
 
 /// Tests the mutants with one of these words in their names or files, or all without words; returns whether each was
@@ -51,17 +77,14 @@ fn all() -> impl Iterator<Item = &'static Mutant> {
 pub fn run(words: &[&str]) -> CommandResult {
     let has =
         |mutant: &Mutant, word: &str| mutant.name.contains(word) || mutant.file.contains(word);
-    let chosen = |mutant: &&Mutant| words.is_empty() || words.iter().any(|word| has(mutant, word));
-    let chosen: Vec<&Mutant> = all().filter(chosen).collect();
+    let mut chosen = all()?;
+    chosen.retain(|mutant| words.is_empty() || words.iter().any(|word| has(mutant, word)));
     if chosen.is_empty() {
-        return Err(
-            "no mutant has one of these words; folio.rs, list.rs, radix.rs and rib.rs list them"
-                .into(),
-        );
+        return Err("no mutant has one of these words; xtask/mutants.toml lists them".into());
     }
     let copy = SourceCopy::make(&root())?;
-    let mut sound = Vec::new();
-    for tests in chosen.iter().map(|mutant| mutant.tests) {
+    let mut sound: Vec<(&str, Duration)> = Vec::new();
+    for tests in chosen.iter().map(|mutant| &mutant.tests[..]) {
         if !sound.iter().any(|(own, _)| *own == tests) {
             sound.push((tests, copy.must_pass(tests)?));
         }
@@ -84,7 +107,7 @@ pub fn run(words: &[&str]) -> CommandResult {
 }
 
 /// Prints the result of each mutant, and returns whether all were caught.
-fn print_table(rows: &[(&&Mutant, Result<String, String>)]) -> bool {
+fn print_table(rows: &[(&Mutant, Result<String, String>)]) -> bool {
     let width = rows.iter().map(|(mutant, _)| mutant.name.len()).max().unwrap_or(0);
     let short = |mutant: &Mutant| mutant.file.trim_start_matches("core/longmatch/").to_owned();
     let files = rows.iter().map(|(mutant, _)| short(mutant).len()).max().unwrap_or(0);
@@ -130,45 +153,46 @@ impl SourceCopy {
     ///
     /// # Errors
     /// If they fail.
-    fn must_pass(&self, tests: Tests) -> Result<Duration, String> {
-        println!("without a mutant: {}", words(tests));
+    fn must_pass(&self, tests: &str) -> Result<Duration, String> {
+        println!("without a mutant: {tests}");
         let ran = self.test(tests, "unchanged", TIME_LIMIT).map_err(|error| error.to_string())?;
         match ran.0 {
             Run::Passed => Ok(ran.1),
-            Run::Failed(why) => Err(format!("`{}` fails without a mutant: {why}", words(tests))),
+            Run::Failed(why) => Err(format!("`{tests}` fails without a mutant: {why}")),
             Run::NotCompiled(why) => Err(format!("the copy does not compile:\n{why}")),
         }
     }
 
     /// Applies a mutant, runs its tests, and reverts it. Returns the tests that caught it, or why none could.
     fn try_out(&self, mutant: &Mutant, limit: Duration) -> io::Result<Result<String, String>> {
-        let path = self.tree.join(mutant.file);
+        let path = self.tree.join(&mutant.file);
         let text = fs::read_to_string(&path)?;
         let changed = match change(&text, mutant) {
             Ok(changed) => changed,
             Err(why) => return Ok(Err(why)),
         };
         fs::write(&path, changed)?;
-        let run = self.test(mutant.tests, &mutant.name.replace([' ', ','], "-"), limit);
+        let run = self.test(&mutant.tests, &mutant.name.replace([' ', ','], "-"), limit);
         fs::write(&path, text)?;
         Ok(match run?.0 {
-            Run::Passed => Err(format!("`{}` passes", words(mutant.tests))),
+            Run::Passed => Err(format!("`{}` passes", mutant.tests)),
             Run::Failed(by) => Ok(by),
             Run::NotCompiled(why) => Err(format!("does not compile:\n{why}")),
         })
     }
 
     /// Builds tests and runs them. Returns the result, and how long they ran.
-    fn test(&self, tests: Tests, log: &str, limit: Duration) -> io::Result<(Run, Duration)> {
+    fn test(&self, tests: &str, log: &str, limit: Duration) -> io::Result<(Run, Duration)> {
         let log = self.logs.join(format!("{log}.txt"));
-        let words = words(tests);
-        let (build, run) = words.split_once(" -- ").unwrap_or((&words, ""));
-        let package = if of_models(tests) { &self.models } else { &self.tree };
-        let mut cargo = cargo(&format!("{build} --no-run"));
+        let (build, run) = tests.split_once(" -- ").unwrap_or((tests, ""));
+        // Tests of models do not need the library.
+        let of_models = tests.starts_with("--test ");
+        let package = if of_models { &self.models } else { &self.tree };
+        let mut cargo = cargo(&format!("test {build} --no-run"));
         cargo.current_dir(package).env("CARGO_TARGET_DIR", &self.target);
         // Each program runs once, so a fast build matters most.
         cargo.env("CARGO_PROFILE_DEV_DEBUG", "0");
-        if !of_models(tests) {
+        if !of_models {
             cargo.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0");
         }
         let built = to_file(&mut cargo, &log)?.status()?;
@@ -252,26 +276,10 @@ fn last_lines(text: &str, count: usize) -> String {
     lines[lines.len().saturating_sub(count)..].join("\n")
 }
 
-/// Returns whether these are tests of models, which do not need the library.
-fn of_models(tests: Tests) -> bool {
-    matches!(tests, Tests::Loom | Tests::Shuttle)
-}
-
-/// Returns the arguments of `cargo`; those after `--` are the test program's.
-fn words(tests: Tests) -> String {
-    match tests {
-        Tests::Loom => "test --test loom -- --skip ::tests::".into(),
-        Tests::Shuttle => "test --test shuttle -- --skip ::tests::".into(),
-        Tests::Own(filter) => format!("test --package longmatch --lib -- {filter}"),
-        Tests::Races(filter) => format!("test --package longmatch --test live -- {filter}"),
-        Tests::TimedLoops => "test --package xtask -- --ignored asm::timed::".into(),
-    }
-}
-
 /// Returns the text of a file with a mutant, or why the mutant cannot be applied.
 fn change(text: &str, mutant: &Mutant) -> Result<String, String> {
-    match text.matches(mutant.find).count() {
-        1 => Ok(text.replacen(mutant.find, mutant.replace, 1)),
+    match text.matches(&mutant.find).count() {
+        1 => Ok(text.replacen(&mutant.find, &mutant.replace, 1)),
         count => Err(format!("{} has its text {count} times, not once", mutant.file)),
     }
 }
@@ -301,8 +309,8 @@ mod tests {
     /// A change of a line that a mutant replaces must also change the mutant.
     #[test]
     fn each_mutant_can_be_applied() {
-        for mutant in all() {
-            let text = fs::read_to_string(root().join(mutant.file)).expect(mutant.file);
+        for mutant in &all().expect("the file has its form") {
+            let text = fs::read_to_string(root().join(&mutant.file)).expect(&mutant.file);
             let changed =
                 change(&text, mutant).unwrap_or_else(|why| panic!("{}: {why}", mutant.name));
             assert_ne!(changed, text, "{} changes nothing", mutant.name);
@@ -322,8 +330,8 @@ mod tests {
 
     #[test]
     fn texts_that_do_not_occur_once_are_errors() {
-        let mutant = &MUTANTS[0];
+        let mutant = &all().expect("the file has its form")[0];
         assert!(change("", mutant).is_err() && change(&mutant.find.repeat(2), mutant).is_err());
-        assert_eq!(change(mutant.find, mutant).as_deref(), Ok(mutant.replace));
+        assert_eq!(change(&mutant.find, mutant), Ok(mutant.replace.clone()));
     }
 }

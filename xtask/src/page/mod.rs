@@ -14,7 +14,7 @@ use crate::steps::{CommandResult, Steps, Verdict};
 use crate::workspace::{cargo_test, lab_of_tests, root};
 use browser::Browser;
 
-/// Experiments whose page is checked: together they have bars, lines, a heat map, tables and claims.
+/// Experiments whose page is checked: together they have bars, lines, a grid, tables and claims.
 const EXPERIMENTS: [&str; 6] =
     ["memory", "poptrie-fig7", "poptrie-table2", "poptrie-fig8", "poptrie-cycles", "dxr-chunks"];
 

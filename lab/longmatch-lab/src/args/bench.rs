@@ -2,13 +2,14 @@
 
 use clap::Args;
 use longmatch::simd::Level;
+use longmatch_bench::Traffic;
 use longmatch_cli::args::{FamilyArgs, seconds, threads};
 use longmatch_cli::error::CliError;
 use longmatch_cli::output::thousands;
 
 use super::engines::EngineArgs;
 use super::routes::RoutesArgs;
-use super::values::{Keys, Mode, Traffic};
+use super::values::{Keys, Mode, TrafficChoice};
 use super::values::{MAX_ANSWERS, batch, level};
 
 /// `longmatch-lab bench`.
@@ -45,7 +46,7 @@ pub struct BenchArgs {
         num_args = 1..,
         verbatim_doc_comment
     )]
-    pub traffic: Vec<Traffic>,
+    pub traffic: Vec<TrafficChoice>,
 
     /// Modes of lookup: one, batch, dependent [default: one,batch]
     ///
@@ -127,10 +128,13 @@ pub struct BenchArgs {
 
 impl BenchArgs {
     /// Returns the traffic to measure with.
-    pub fn traffics(&self) -> Vec<Traffic> {
+    pub fn traffics(&self) -> Vec<TrafficChoice> {
+        let usual = match self.generate {
+            true => vec![Traffic::Random],
+            false => vec![Traffic::Random, Traffic::Routed, Traffic::Zipf],
+        };
         match &self.traffic[..] {
-            [] if self.generate => vec![Traffic::Random],
-            [] => vec![Traffic::Random, Traffic::Routed, Traffic::Zipf],
+            [] => usual.into_iter().map(TrafficChoice::Pattern).collect(),
             traffics => traffics.to_vec(),
         }
     }
@@ -149,6 +153,7 @@ impl BenchArgs {
             )));
         }
         let computed = [Traffic::Random, Traffic::Sequential, Traffic::Repeated];
+        let computed = computed.map(TrafficChoice::Pattern);
         if self.generate && !self.traffics().iter().all(|traffic| computed.contains(traffic)) {
             return Err(CliError::new(
                 "--generate computes random, sequential and repeated addresses only: \

@@ -6,41 +6,30 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use longmatch::simd::Level;
+use longmatch_bench::Traffic;
 use longmatch_cli::args::at_most;
 
-/// The addresses of a measurement.
+/// The addresses of a measurement: a pattern, or a file of destinations.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Traffic {
-    /// Uniform over the address space.
-    Random,
-    /// Ascending.
-    Sequential,
-    /// Random, each address several times in a row.
-    Repeated,
-    /// Uniform over the routes, random inside each.
-    Routed,
-    /// Routes by Zipf's law, random inside each.
-    Zipf,
-    /// The destinations of a packet capture, or one address a line.
+pub enum TrafficChoice {
+    /// A pattern.
+    Pattern(Traffic),
+    /// A packet capture, or one address a line.
     File(PathBuf),
 }
 
-impl FromStr for Traffic {
+impl FromStr for TrafficChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Ok(match text {
-            "random" => Self::Random,
-            "sequential" => Self::Sequential,
-            "repeated" => Self::Repeated,
-            "routed" => Self::Routed,
-            "zipf" => Self::Zipf,
-            path if PathBuf::from(path).exists() => Self::File(path.into()),
-            _ => {
-                let names = "random, sequential, repeated, routed, zipf";
-                return Err(format!("expected one of {names}, or the name of an existing file"));
-            }
-        })
+        use Traffic::{Random, Repeated, Routed, Sequential, Zipf};
+        let patterns = [Random, Sequential, Repeated, Routed, Zipf];
+        let names = patterns.each_ref().map(|it| it.name().to_owned()).join(", ");
+        match patterns.into_iter().find(|it| it.name() == text) {
+            Some(pattern) => Ok(Self::Pattern(pattern)),
+            None if PathBuf::from(text).exists() => Ok(Self::File(text.into())),
+            None => Err(format!("expected one of {names}, or the name of an existing file")),
+        }
     }
 }
 

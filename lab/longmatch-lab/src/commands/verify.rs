@@ -13,12 +13,13 @@ use longmatch_bench::{
 use longmatch_cli::error::{CliError, Outcome, Status};
 use longmatch_cli::families::{CliFamily, Families};
 use longmatch_cli::input::LoadedRoutes;
-use longmatch_cli::output::{Align, Grid, Out, plural, thousands, warn};
+use longmatch_cli::output::{Grid, Out, plural, thousands, warn};
 use longmatch_cli::progress::Progress;
 use longmatch_feed::printable;
 use serde::Serialize;
 
 use crate::args::{EngineChoice, SimdChoice, VerifyArgs};
+use crate::headings::headings;
 use crate::routes;
 use crate::widen::{Failed, Failure, no_results, try_wider};
 
@@ -272,16 +273,9 @@ impl Verify<'_> {
     }
 
     fn print(&mut self, verdicts: &[Verdict], failed: &[Failed]) -> Result<(), CliError> {
-        let mut grid = Grid::new([
-            ("engine", Align::Left),
-            ("kernel", Align::Left),
-            ("simd", Align::Left),
-            ("coverage", Align::Left),
-            ("lookups", Align::Right),
-            ("wrong", Align::Right),
-            ("seconds", Align::Right),
-            ("structure", Align::Left),
-        ]);
+        let mut grid = Grid::new(headings(
+            "engine | kernel | simd | coverage | >lookups | >wrong | >seconds | structure",
+        ));
         let out = &mut self.out;
         for verdict in verdicts {
             for row in merged(&verdict.results) {

@@ -38,8 +38,18 @@ fn compiled_tables_are_measured_and_verified() {
         let verify = ["verify", "--quick", "--table", &table, "--engine", "folio,radix", "--json"];
         let all = ["file", "folio", "radix", "rib"];
         assert!(engines(&verify).iter().eq(all), "{answers:?}");
-        let bench =
-            ["bench", "--table", &table, "--engine", "folio", "--seconds", "0.001", "--json"];
+        let bench = [
+            "bench",
+            "--table",
+            &table,
+            "--engine",
+            "folio",
+            "--traffic",
+            "routed",
+            "--seconds",
+            "0.001",
+            "--json",
+        ];
         assert!(engines(&bench).iter().eq(["file", "folio"]), "{answers:?}");
     }
     let ended = run(&["replay", "-4", "--table", &table, "-u", &updates, "--engine", "folio"]);

@@ -107,6 +107,9 @@ impl Example {
                     if cost < best.0 - 1e-9 {
                         best = (cost, factor);
                     }
+                    if cost == 0.0 {
+                        break;
+                    }
                 }
                 for key in *group {
                     self.scales.insert(key.clone(), before[key] * best.1);

@@ -9,7 +9,8 @@ use crate::records::family_name;
 use crate::view::{self, distinct};
 
 use super::published::{
-    BATCH, CIRCUMSTANCES, Machine, ONE, Published, Table, base_of, circumstances, code,
+    BATCH, CIRCUMSTANCES, ONE, Published, PublishedRun, PublishedTable, base_of, circumstances,
+    code,
 };
 use super::{comparison, engines, headline, kinds};
 
@@ -22,7 +23,7 @@ const ROOFLINE: &str = "roofline of ";
 /// If the block is unknown, or the records lack a value of it.
 pub(super) fn content(
     published: &Published,
-    machine: &Machine,
+    machine: &PublishedRun,
     name: &str,
     up: &str,
 ) -> Result<String, String> {
@@ -43,13 +44,13 @@ pub(super) fn content(
 }
 
 /// Tabulates the circumstances of all published rates of a machine.
-fn provenance(machine: &Machine, up: &str) -> Result<String, String> {
+fn provenance(machine: &PublishedRun, up: &str) -> Result<String, String> {
     let mut pairs = Vec::new();
     for name in CIRCUMSTANCES.into_iter().chain(["effort", "seed"]) {
         pairs.push([name, machine.about(name)?].map(escaped).into());
     }
     let mut out = format!("{}\n{}\n\n", rows(" | ", pairs), spread(machine));
-    for Table { name, routes, next_hops, family } in &machine.tables()? {
+    for PublishedTable { name, routes, next_hops, family } in &machine.tables()? {
         let (routes, next_hops) = (count(*routes), count(*next_hops));
         let _ = writeln!(
             out,
@@ -61,7 +62,7 @@ fn provenance(machine: &Machine, up: &str) -> Result<String, String> {
 }
 
 /// Describes the spread of the rates of one traffic after the other.
-fn spread(machine: &Machine) -> String {
+fn spread(machine: &PublishedRun) -> String {
     let spreads = machine.spreads();
     let percent = |tenths: usize| match spreads.get(spreads.len() * tenths / 10) {
         Some(share) => format!("{:.0} %", share * 100.0),
@@ -76,7 +77,7 @@ fn spread(machine: &Machine) -> String {
 
 /// Renders the tables of a figure, of one metric or of all, and the conditions of its run if that is a separate one; a
 /// sentence if the records lack it.
-fn figure(machine: &Machine, id: &str, metric: Option<&str>) -> Result<String, String> {
+fn figure(machine: &PublishedRun, id: &str, metric: Option<&str>) -> Result<String, String> {
     let spec = Experiment::all().flat_map(|it| &it.figures).find(|it| it.id == id);
     let chosen = machine.figure(id).filter(|it| metric.is_none_or(|metric| it.metric == metric));
     let named: Vec<Value> = chosen.map(|it| with_options(machine, it)).collect();
@@ -100,14 +101,14 @@ fn figure(machine: &Machine, id: &str, metric: Option<&str>) -> Result<String, S
 }
 
 /// States the traffic of a figure, with the shares of addresses that have a route.
-fn traffic(machine: &Machine, anchor: &str) -> String {
+fn traffic(machine: &PublishedRun, anchor: &str) -> String {
     let own = machine.conditions(anchor).filter(|it| it[1].starts_with("traffic"));
     let texts = distinct(own.filter_map(|it| it[2].split(", seed").next()));
     if texts.is_empty() { String::new() } else { format!(". Addresses: {}", texts.join("; ")) }
 }
 
 /// Names the engine of a value by all of its options, including those chosen for the table and the CPU.
-fn with_options(machine: &Machine, value: &Value) -> Value {
+fn with_options(machine: &PublishedRun, value: &Value) -> Value {
     let (prefix, engine) = match value.engine.strip_prefix(ROOFLINE) {
         Some(engine) => (ROOFLINE, engine),
         None => ("", value.engine.as_str()),
@@ -134,8 +135,8 @@ fn shortened(variant: &str) -> String {
 }
 
 /// Lists the tables of the run.
-fn tables(machine: &Machine) -> Result<String, String> {
-    let row = |table: Table| {
+fn tables(machine: &PublishedRun) -> Result<String, String> {
+    let row = |table: PublishedTable| {
         let name = format!("[`{0}`](#{0})", table.name);
         let embedded = if table.is_embedded() { "yes" } else { "no" };
         let [family, embedded] = [family_name(&table.family), embedded].map(str::to_owned);
@@ -149,7 +150,7 @@ fn tables(machine: &Machine) -> Result<String, String> {
 fn machines(published: &Published) -> Result<String, String> {
     let mut lines = Vec::new();
     for machine in &published.machines {
-        let Machine { name, records, .. } = machine;
+        let PublishedRun { name, records, .. } = machine;
         let [holds, fails, rest] = crate::claims(records);
         lines.push(vec![
             code(name),
@@ -166,7 +167,7 @@ fn machines(published: &Published) -> Result<String, String> {
 }
 
 /// Tabulates the rates and the memory of an engine.
-fn of_engine(machine: &Machine, engine: &str, up: &str) -> Result<String, String> {
+fn of_engine(machine: &PublishedRun, engine: &str, up: &str) -> Result<String, String> {
     let mut notes = Notes::default();
     let mut lines = Vec::new();
     for table in &machine.tables()? {

@@ -9,7 +9,7 @@ use crate::page::{rows, short};
 use crate::record::Value;
 use crate::view::{distinct, grouped};
 
-use super::published::{Machine, Published};
+use super::published::{Published, PublishedRun};
 
 /// The metric by which programs are compared.
 const RATE: &str = "rate";
@@ -38,7 +38,7 @@ pub(super) fn content(published: &Published, id: &str) -> Result<String, String>
 }
 
 /// States the machine and the settings.
-fn circumstances(own: &Machine) -> String {
+fn circumstances(own: &PublishedRun) -> String {
     let run = &own.records.run;
     let pairs =
         run.machine.iter().chain(&run.inputs).map(|(name, value)| format!("{name} {value}"));
@@ -49,7 +49,7 @@ fn circumstances(own: &Machine) -> String {
 }
 
 /// Tabulates a figure: a row for each program, call, type of addresses and number of threads.
-fn table(own: &Machine, figure: &str) -> String {
+fn table(own: &PublishedRun, figure: &str) -> String {
     let values: Vec<&Value> = own.figure(figure).collect();
     let metrics = distinct(values.iter().map(|it| (it.metric.as_str(), it.unit.as_str())));
     let has_keys = values.iter().any(|it| !it.keys.is_empty());

@@ -9,7 +9,9 @@ use crate::record::Value;
 use crate::records::{FAMILIES, family_name};
 use crate::view::{self, distinct, grouped};
 
-use super::published::{BATCH, Machine, ONE, Published, Table, base_of, circumstances, code};
+use super::published::{
+    BATCH, ONE, Published, PublishedRun, PublishedTable, base_of, circumstances, code,
+};
 
 /// The traffic of the short tables.
 pub(super) const TRAFFIC: [&str; 3] = ["random", "routed", "zipf"];
@@ -26,9 +28,9 @@ const ONE_BY_ONE: &str = "one by one";
 /// The values of a figure about one table.
 #[derive(Clone, Copy)]
 pub(super) struct Shown<'a> {
-    pub machine: &'a Machine,
+    pub machine: &'a PublishedRun,
     pub figure: &'a str,
-    pub table: &'a Table,
+    pub table: &'a PublishedTable,
 }
 
 impl<'a> Shown<'a> {
@@ -93,7 +95,7 @@ fn cell(value: Option<&Value>, notes: &mut Notes) -> String {
 ///
 /// # Errors
 /// If the records lack the embedded table.
-fn chosen(tables: &[Table], family: &str) -> Result<Vec<Table>, String> {
+fn chosen(tables: &[PublishedTable], family: &str) -> Result<Vec<PublishedTable>, String> {
     let own = || tables.iter().filter(|table| table.family == family);
     let embedded = own().find(|table| table.is_embedded());
     let embedded = embedded.ok_or_else(|| format!("no rates on the embedded {family} table"))?;
@@ -107,7 +109,7 @@ fn chosen(tables: &[Table], family: &str) -> Result<Vec<Table>, String> {
 /// If the records lack a value of it.
 pub(super) fn content(
     published: &Published,
-    machine: &Machine,
+    machine: &PublishedRun,
     up: &str,
 ) -> Result<String, String> {
     let mut out = format!(
@@ -135,10 +137,10 @@ pub(super) fn content(
 }
 
 /// Links the records of other machines.
-fn others(published: &Published, machine: &Machine, up: &str) -> String {
+fn others(published: &Published, machine: &PublishedRun, up: &str) -> String {
     let others = published.machines.iter().filter(|it| it.name != machine.name);
     let link =
-        |it: &Machine| format!("[`{0}`]({up}docs/results/published/{0}/report.html)", it.name);
+        |it: &PublishedRun| format!("[`{0}`]({up}docs/results/published/{0}/report.html)", it.name);
     let links: Vec<_> = others.map(link).collect();
     if links.is_empty() { String::new() } else { format!(" Other machines: {}.", links.join(", ")) }
 }
@@ -147,10 +149,14 @@ fn others(published: &Published, machine: &Machine, up: &str) -> String {
 const WITH_HALF: u64 = 886_117;
 
 /// States the tables' names, sizes and provenance, and the share of random addresses with a route.
-fn about_tables(machine: &Machine, tables: &[Table], up: &str) -> Result<String, String> {
+fn about_tables(
+    machine: &PublishedRun,
+    tables: &[PublishedTable],
+    up: &str,
+) -> Result<String, String> {
     let mut parts = Vec::new();
     for table in tables {
-        let Table { name, routes, next_hops, family } = table;
+        let PublishedTable { name, routes, next_hops, family } = table;
         let from = match table.is_embedded() {
             true => {
                 let now = if *routes == WITH_HALF { ", now without its `0.0.0.0/1`" } else { "" };
@@ -171,8 +177,8 @@ fn about_tables(machine: &Machine, tables: &[Table], up: &str) -> Result<String,
 }
 
 /// Tabulates a family: a row for each engine, three columns for each table of routes.
-fn engines(machine: &Machine, tables: &[Table]) -> String {
-    let of_table = |it: &Table| format!(" | `{}`: one | a batch | MiB", it.name);
+fn engines(machine: &PublishedRun, tables: &[PublishedTable]) -> String {
+    let of_table = |it: &PublishedTable| format!(" | `{}`: one | a batch | MiB", it.name);
     let heads = format!("engine{}", tables.iter().map(of_table).collect::<String>());
     let mut notes = Notes::default();
     let mut lines = Vec::new();
@@ -192,7 +198,7 @@ fn engines(machine: &Machine, tables: &[Table]) -> String {
 }
 
 /// Tabulates the best implementation of others for each family and mode.
-fn peers(machine: &Machine) -> String {
+fn peers(machine: &PublishedRun) -> String {
     let mut lines = Vec::new();
     for family in FAMILIES {
         let own = machine.figure(PEERS).filter(|it| it.family == family && it.metric == "rate");
@@ -226,7 +232,7 @@ fn peers(machine: &Machine) -> String {
 ///
 /// # Errors
 /// If the records lack a rate.
-pub(super) fn libraries(machine: &Machine, up: &str) -> Result<String, String> {
+pub(super) fn libraries(machine: &PublishedRun, up: &str) -> Result<String, String> {
     let rate = |family: &str, engine: &str| {
         let mut own = machine.figure(PEERS).filter(|it| it.family == family && it.metric == "rate");
         let own = own.find(|it| it.run == ONE_BY_ONE && base_of(&it.engine) == engine);
@@ -268,7 +274,7 @@ fn absent(peers: &[&Value]) -> String {
 ///
 /// # Errors
 /// If the records lack them.
-pub(super) fn picture(machine: &Machine) -> Result<String, String> {
+pub(super) fn picture(machine: &PublishedRun) -> Result<String, String> {
     let all = machine.tables()?;
     let mut values = Vec::new();
     for family in FAMILIES {

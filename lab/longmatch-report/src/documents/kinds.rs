@@ -5,7 +5,7 @@ use crate::record::Value;
 use crate::records::family_name;
 use crate::view::{distinct, grouped};
 
-use super::published::{Machine, circumstances, code};
+use super::published::{PublishedRun, circumstances, code};
 
 /// The start of the ids of the experiment's figures; the rest is the mode.
 const FIGURES: &str = "kinds-";
@@ -40,13 +40,13 @@ fn share(cell: &[&Value], engine: &str) -> f64 {
 }
 
 /// Returns the cells, in the order of the records.
-fn cells(machine: &Machine) -> Vec<Cell<'_>> {
+fn cells(machine: &PublishedRun) -> Vec<Cell<'_>> {
     let rates = values(machine).filter(|it| it.metric == "rate" && it.value.is_some());
     let cells = grouped(rates, |it| (&it.family, &it.table, &it.figure, &it.run));
     cells.into_iter().map(|(_, rates)| rates).collect()
 }
 
-fn values(machine: &Machine) -> impl Iterator<Item = &Value> {
+fn values(machine: &PublishedRun) -> impl Iterator<Item = &Value> {
     machine.records.values().filter(|it| it.figure.starts_with(FIGURES))
 }
 
@@ -54,7 +54,7 @@ fn values(machine: &Machine) -> impl Iterator<Item = &Value> {
 ///
 /// # Errors
 /// If the run lacks a circumstance.
-pub(super) fn content(machine: &Machine) -> Result<String, String> {
+pub(super) fn content(machine: &PublishedRun) -> Result<String, String> {
     let cells = cells(machine);
     if cells.is_empty() {
         return Ok(machine.why_absent("kinds"));
@@ -138,7 +138,7 @@ fn faster(cells: &[Cell<'_>]) -> String {
 }
 
 /// Tabulates the memory and the compile time of the default engine, and the least of all engines.
-fn structures(machine: &Machine, cells: &[Cell<'_>]) -> String {
+fn structures(machine: &PublishedRun, cells: &[Cell<'_>]) -> String {
     let mut table = Vec::new();
     for (first, _) in by_table(cells) {
         let mut row = vec![name(first)];

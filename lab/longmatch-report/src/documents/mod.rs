@@ -23,7 +23,7 @@ use std::path::Path;
 use crate::page::html;
 use crate::records::FILES;
 
-use published::{Machine, Published};
+use published::{Published, PublishedRun};
 
 /// The directory of the records: a directory for each microarchitecture, and the comparisons.
 const PUBLISHED: &str = "docs/results/published";
@@ -108,7 +108,7 @@ fn generated(root: &Path, published: &Published) -> Result<Vec<(String, String)>
 }
 
 /// Returns the documents with generated blocks, each with its required blocks.
-fn pages(root: &Path, machine: &Machine) -> Result<Vec<(String, Vec<String>)>, String> {
+fn pages(root: &Path, machine: &PublishedRun) -> Result<Vec<(String, Vec<String>)>, String> {
     let mut pages: Vec<(String, Vec<String>)> = DOCUMENTS
         .iter()
         .map(|(path, blocks)| ((*path).into(), blocks.iter().map(|&block| block.into()).collect()))
@@ -131,7 +131,7 @@ fn described(dir: &Path) -> io::Result<Vec<String>> {
 }
 
 /// Checks that [`TABLES`] has a section about each table with a published rate.
-fn check_provenance(root: &Path, machine: &Machine) -> Result<(), String> {
+fn check_provenance(root: &Path, machine: &PublishedRun) -> Result<(), String> {
     let text = read(root, TABLES)?;
     for name in machine.table_names() {
         let heading = format!("## `{name}`");

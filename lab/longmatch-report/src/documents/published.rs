@@ -35,14 +35,14 @@ pub(super) const CIRCUMSTANCES: [&str; 10] = [
 /// All published records.
 pub(super) struct Published {
     /// The reports, by the name of their microarchitecture.
-    pub machines: Vec<Machine>,
+    pub machines: Vec<PublishedRun>,
     /// The comparisons with other packages and programs.
-    pub comparisons: Vec<Machine>,
+    pub comparisons: Vec<PublishedRun>,
 }
 
 /// The records of one run.
 #[derive(Debug)]
-pub(super) struct Machine {
+pub(super) struct PublishedRun {
     /// The name of its directory: the microarchitecture.
     pub name: String,
     /// The records, with those of the experiments [`APART`].
@@ -53,14 +53,14 @@ pub(super) struct Machine {
 
 /// A table of routes, in one family.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Table {
+pub(super) struct PublishedTable {
     pub name: String,
     pub family: String,
     pub routes: u64,
     pub next_hops: u64,
 }
 
-impl Table {
+impl PublishedTable {
     /// Whether the table is in the repository.
     pub fn is_embedded(&self) -> bool {
         EMBEDDED.contains(&self.name.as_str())
@@ -86,7 +86,7 @@ impl Published {
         let at = |path: &Path, problem: String| format!("{}: {problem}", path.display());
         let parse = |name: String, path: &Path, checked: bool| {
             let text = fs::read(path).map_err(|error| at(path, error.to_string()))?;
-            let machine = Machine::parse(name, &text).map_err(|problem| at(path, problem))?;
+            let machine = PublishedRun::parse(name, &text).map_err(|problem| at(path, problem))?;
             if checked {
                 machine.check().map_err(|problem| at(path, problem))?;
             }
@@ -117,8 +117,8 @@ impl Published {
     ///
     /// # Errors
     /// If there is none.
-    pub fn newest(&self) -> Result<&Machine, String> {
-        let complete = |it: &&Machine| {
+    pub fn newest(&self) -> Result<&PublishedRun, String> {
+        let complete = |it: &&PublishedRun| {
             FAMILIES.iter().all(|family| it.figure(BATCH).any(|value| value.family == *family))
         };
         let newest = self.machines.iter().filter(complete).max_by_key(|it| &it.records.run.date);
@@ -126,7 +126,7 @@ impl Published {
     }
 }
 
-impl Machine {
+impl PublishedRun {
     /// Parses the records of one run.
     ///
     /// # Errors
@@ -233,7 +233,7 @@ impl Machine {
     ///
     /// # Errors
     /// If the records lack the next hops of a table.
-    pub fn tables(&self) -> Result<Vec<Table>, String> {
+    pub fn tables(&self) -> Result<Vec<PublishedTable>, String> {
         let tables = grouped(self.figure(BATCH), |it| (&it.table, &it.family)).into_iter();
         let table = |((name, family), values): ((&String, &String), Vec<&Value>)| {
             // `NAME: N routes, N next hops`
@@ -243,7 +243,7 @@ impl Machine {
                 .and_then(|(_, count)| count.parse().ok())
                 .ok_or_else(|| format!("`{text}` states no next hops"))?;
             let (name, family, routes) = (name.clone(), family.clone(), values[0].routes);
-            Ok::<_, String>(Table { name, family, routes, next_hops })
+            Ok::<_, String>(PublishedTable { name, family, routes, next_hops })
         };
         tables.map(table).collect()
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::blocks::content;
-use super::published::{CIRCUMSTANCES, Machine, Published};
+use super::published::{CIRCUMSTANCES, Published, PublishedRun};
 use crate::record::{ExperimentEnd, Run, Value, write_ndjson};
 use crate::records::Records;
 
@@ -45,7 +45,7 @@ fn condition(figure: &str, name: &str, value: &str) -> [String; 3] {
     [figure, name, value].map(str::to_owned)
 }
 
-fn machine(mut values: Vec<Value>) -> Machine {
+fn machine(mut values: Vec<Value>) -> PublishedRun {
     let mut conditions = Vec::new();
     for family in ["ipv4", "ipv6"] {
         for run in ["random", "routed", "zipf"] {
@@ -64,7 +64,7 @@ fn machine(mut values: Vec<Value>) -> Machine {
         let traffic = "random, 7 % with a route, seed 1";
         conditions.push(condition(&anchor, "traffic, random", traffic));
     }
-    Machine::parse("zen4".into(), &text(run(), values, conditions)).unwrap()
+    PublishedRun::parse("zen4".into(), &text(run(), values, conditions)).unwrap()
 }
 
 fn block(values: Vec<Value>, name: &str) -> Result<String, String> {
@@ -171,7 +171,7 @@ fn comparisons_have_a_table_for_each_figure() {
         condition("pipes-csv", "beside", "longmatch"),
     ];
     let text = text(run(), values, conditions);
-    let comparisons = vec![Machine::parse("pipes.ndjson".into(), &text).unwrap()];
+    let comparisons = vec![PublishedRun::parse("pipes.ndjson".into(), &text).unwrap()];
     let published = Published { machines: vec![machine(Vec::new())], comparisons };
     let of = |name| content(&published, &published.machines[0], name, "");
     let text = of("comparison pipes").unwrap();
@@ -189,12 +189,15 @@ fn comparisons_have_a_table_for_each_figure() {
 #[test]
 fn records_that_cannot_be_published_are_refused() {
     let refusal = |text: &[u8], name: &str| {
-        let parsed = Machine::parse(name.into(), text).and_then(|it| it.check());
+        let parsed = PublishedRun::parse(name.into(), text).and_then(|it| it.check());
         parsed.unwrap_err()
     };
     let good = String::from_utf8(text(run(), Vec::new(), Vec::new())).unwrap();
     assert!(
-        Machine::parse("the microarchitecture".into(), good.as_bytes()).unwrap().check().is_ok()
+        PublishedRun::parse("the microarchitecture".into(), good.as_bytes())
+            .unwrap()
+            .check()
+            .is_ok()
     );
     assert!(refusal(good.as_bytes(), "zen4").contains("in the directory `zen4`"));
     assert!(refusal(good.repeat(2).as_bytes(), "zen4").starts_with("2 lines about a run"));

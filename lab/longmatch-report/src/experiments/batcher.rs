@@ -22,7 +22,7 @@ const COMPARED: usize = 1 << 16;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Lookups and updates over an interval.
-pub(super) struct Rates {
+pub(super) struct ReaderRates {
     /// Million lookups a second.
     pub reader: f64,
     /// Updates that became visible, a second.
@@ -71,13 +71,13 @@ impl<'k, F: BenchFamily> BatchedTable<'k, F> {
         rate(&mut self.reader, self.keys, |elapsed| elapsed.as_secs_f64() < seconds)
     }
 
-    /// Rates while another thread queues `per_second` changes a second, or all at once, and then
+    /// ReaderRates while another thread queues `per_second` changes a second, or all at once, and then
     /// waits until they are visible.
     pub fn rates(
         &mut self,
         changes: &[Change<F>],
         per_second: Option<u32>,
-    ) -> Result<Rates, String> {
+    ) -> Result<ReaderRates, String> {
         let (batcher, reader, keys) = (&self.batcher, &mut self.reader, self.keys);
         thread::scope(|scope| {
             let updates = scope.spawn(move || {
@@ -101,7 +101,7 @@ impl<'k, F: BenchFamily> BatchedTable<'k, F> {
             });
             let reader = rate(reader, keys, |_| !updates.is_finished());
             let updates = updates.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            updates.map(|updates| Rates { reader, updates })
+            updates.map(|updates| ReaderRates { reader, updates })
         })
     }
 

@@ -10,7 +10,7 @@ use longmatch::{CompileError, Engine as _, Ipv4, Rib};
 use longmatch_bench::Stats;
 
 use crate::context::{ExperimentContext, FigureCell};
-use crate::declaration::{EngineUnderTest, Skipped};
+use crate::declaration::{CalledEngine, Skipped};
 use crate::inputs::Named;
 
 /// The row of D20R, counted as on the page.
@@ -99,7 +99,7 @@ fn structure(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>, k: u8)
                 return;
             }
             Err(error) if option.is_empty() => {
-                let (engine, refused) = (EngineUnderTest::new(spec), Err(error.to_string()));
+                let (engine, refused) = (CalledEngine::new(spec), Err(error.to_string()));
                 context.quantity(cell, named, &engine, ("direct table", "B"), refused);
             }
             Err(_) => {}

@@ -6,8 +6,8 @@ use longmatch::Change;
 use longmatch_bench::{BenchFamily, Replay, reader_keys};
 
 use crate::context::{ExperimentContext, FigureCell, anchor, at};
-use crate::declaration::{EngineUnderTest, Skipped};
-use crate::experiments::batcher::{BatchedTable, Rates};
+use crate::declaration::{CalledEngine, Skipped};
+use crate::experiments::batcher::{BatchedTable, ReaderRates};
 use crate::experiments::updates::{replayed, stream, two_cpus};
 use crate::inputs::{Effort, Named, SEED};
 use crate::record::Value;
@@ -125,7 +125,7 @@ impl<F: BenchFamily> Churn<'_, F> {
         let mut table = BatchedTable::start(spec, self.named, self.keys)?;
         let rate_without = Some(table.rate(self.seconds));
         let per_second = (self.wanted > 0).then_some(self.wanted);
-        let Rates { reader, updates } = table.rates(self.changes, per_second)?;
+        let ReaderRates { reader, updates } = table.rates(self.changes, per_second)?;
         table.finish()?;
         let rate = Some(reader);
         Ok(Point { updates, rate, rate_without, slowest: None, slowest_without: None })
@@ -135,7 +135,7 @@ impl<F: BenchFamily> Churn<'_, F> {
 fn note<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, F>,
-    engine: &EngineUnderTest,
+    engine: &CalledEngine,
     wanted: u32,
     result: Result<Point, String>,
 ) {

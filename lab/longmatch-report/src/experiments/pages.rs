@@ -3,7 +3,7 @@
 use longmatch_bench::{BenchFamily, Mode, Traffic};
 
 use crate::context::{ExperimentContext, FigureCell};
-use crate::declaration::{EngineUnderTest, Skipped};
+use crate::declaration::{CalledEngine, Skipped};
 use crate::engine_set::EngineSet;
 use crate::huge::{Backing, Pages, within};
 use crate::inputs::{Effort, Named};
@@ -24,7 +24,7 @@ pub(super) fn on_table<F: BenchFamily>(
 ) -> Result<(), Skipped> {
     let engines = context.experiment.engines.iter().filter(|it| it.exists_for::<F>());
     let twice =
-        engines.flat_map(|it| KINDS.map(|(_, at)| EngineUnderTest { at: at.into(), ..it.clone() }));
+        engines.flat_map(|it| KINDS.map(|(_, at)| CalledEngine { at: at.into(), ..it.clone() }));
     let mut backings: Vec<(String, &str, Backing)> = Vec::new();
     let set = EngineSet::with(named, &twice.collect::<Vec<_>>(), |comparison, engine, spec| {
         let (pages, at) = KINDS.into_iter().find(|it| it.1 == engine.at).unwrap_or(KINDS[0]);

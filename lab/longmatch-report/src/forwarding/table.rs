@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use longmatch::{NextHopId, Prefix, Rib, TableReader};
 use longmatch_forward::{Port, Target};
 
-use crate::declaration::EngineUnderTest;
+use crate::declaration::CalledEngine;
 use crate::engine_set::with_wider;
 use crate::inputs::Named;
 
@@ -29,7 +29,7 @@ pub(crate) fn with_default<F: ForwardFamily>(rib: &Rib<F>) -> Rib<F> {
 }
 
 /// An engine with its forwarding table, or the reason why it refuses the routes.
-pub(crate) type ForwardingTable = (EngineUnderTest, Result<Compiled, String>);
+pub(crate) type ForwardingTable = (CalledEngine, Result<Compiled, String>);
 
 /// A compiled forwarding table. It does not change, so its writer has ended.
 pub(crate) struct Compiled(Mutex<TableReader<Target>>);
@@ -48,7 +48,7 @@ impl Compiled {
 pub(crate) fn forwarding_tables<F: ForwardFamily>(
     named: Named<'_, F>,
     ports: &[Arc<Port>],
-    engines: &[EngineUnderTest],
+    engines: &[CalledEngine],
 ) -> Vec<ForwardingTable> {
     let table = F::spread(named.rib, ports).map_err(|error| error.to_string());
     with_wider(engines, named.memory, |_, spec| {

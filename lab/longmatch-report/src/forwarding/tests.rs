@@ -8,13 +8,13 @@ use longmatch_forward::io::{Null, PacketIo};
 
 use super::table::Compiled;
 use super::*;
-use crate::declaration::EngineUnderTest;
+use crate::declaration::CalledEngine;
 use crate::inputs::Named;
 
 /// The tables of three engines, each with the engine's name.
 fn tables<F: ForwardFamily>(rib: &Rib<F>) -> Vec<(String, Compiled)> {
     let named = Named { name: "small", rib, memory: None, updates: None };
-    let engines = ["radix", "spider:lanes=16", "folio"].map(EngineUnderTest::new);
+    let engines = ["radix", "spider:lanes=16", "folio"].map(CalledEngine::new);
     let all = forwarding_tables(named, &Null::ports(PORTS), &engines);
     all.into_iter().map(|(engine, compiled)| (engine.spec, compiled.unwrap())).collect()
 }

@@ -5,10 +5,11 @@ use std::io::Write;
 use longmatch_bench::{READER_BATCH, READER_COST_BATCH, ReplayRecord, UpdateCounts};
 use longmatch_cli::error::CliError;
 use longmatch_cli::families::CliFamily;
-use longmatch_cli::output::{Align, Grid, bytes, percent, plural, short, thousands};
+use longmatch_cli::output::{Grid, bytes, percent, plural, short, thousands};
 use longmatch_feed::printable;
 
 use super::Command;
+use crate::headings::headings;
 use crate::widen::Failed;
 
 impl Command<'_> {
@@ -38,17 +39,9 @@ impl Command<'_> {
         };
         let unit = format!("microseconds an update: {each}");
         writeln!(self.out, "\n  {}", self.out.dim(unit))?;
-        let mut grid = Grid::new([
-            ("engine", Align::Left),
-            ("mean", Align::Right),
-            ("if it changes", Align::Right),
-            ("p50", Align::Right),
-            ("p99", Align::Right),
-            ("p99.9", Align::Right),
-            ("max", Align::Right),
-            ("wrong", Align::Right),
-            ("structure", Align::Left),
-        ]);
+        let mut grid = Grid::new(headings(
+            "engine | >mean | >if it changes | >p50 | >p99 | >p99.9 | >max | >wrong | structure",
+        ));
         for record in records {
             let wrong = thousands(record.mismatches);
             let out = &self.out;
@@ -70,16 +63,9 @@ impl Command<'_> {
 
     fn tables(&mut self, records: &[ReplayRecord]) -> Result<(), CliError> {
         writeln!(self.out, "\n  {}", self.out.dim("replaced an update, and memory"))?;
-        let mut grid = Grid::new([
-            ("engine", Align::Left),
-            ("entries", Align::Right),
-            ("nodes", Align::Right),
-            ("leaves", Align::Right),
-            ("recompiled", Align::Right),
-            ("before", Align::Right),
-            ("after", Align::Right),
-            ("fresh", Align::Right),
-        ]);
+        let mut grid = Grid::new(headings(
+            "engine | >entries | >nodes | >leaves | >recompiled | >before | >after | >fresh",
+        ));
         for record in records {
             grid.row([
                 label(record, records),
@@ -105,18 +91,9 @@ impl Command<'_> {
             "guard and quiescent: nanoseconds per lookup, in batches of {READER_COST_BATCH}"
         );
         writeln!(self.out, "\n  {}\n  {}", self.out.dim(rates), self.out.dim(costs))?;
-        let mut grid = Grid::new([
-            ("engine", Align::Left),
-            ("idle Mlps", Align::Right),
-            ("churn Mlps", Align::Right),
-            ("of idle", Align::Right),
-            ("idle p50", Align::Right),
-            ("churn p50", Align::Right),
-            ("idle p99.99", Align::Right),
-            ("churn p99.99", Align::Right),
-            ("guard", Align::Right),
-            ("quiescent", Align::Right),
-        ]);
+        let mut grid = Grid::new(headings(
+            "engine | >idle Mlps | >churn Mlps | >of idle | >idle p50 | >churn p50 | >idle p99.99 | >churn p99.99 | >guard | >quiescent",
+        ));
         let mlps = |rate: Option<f64>| rate.map_or_else(String::new, |rate| format!("{rate:.1}"));
         let cost = |ns: Option<f64>| ns.map_or_else(String::new, |ns| format!("{ns:.2}"));
         let ns = |ns: Option<u64>| ns.map_or_else(String::new, thousands);

@@ -9,6 +9,7 @@ use longmatch_feed::printable;
 
 use super::engines::EngineNumbers;
 use super::numbers::Numbers;
+use crate::headings::headings;
 
 /// Length of the longest bar.
 const BAR: usize = 32;
@@ -124,13 +125,7 @@ fn structure(out: &mut Out, numbers: &Numbers<'_>) -> Result<(), CliError> {
 
 fn memory(out: &mut Out, numbers: &Numbers<'_>, engines: &[EngineNumbers]) -> Result<(), CliError> {
     section(out, "Memory")?;
-    let mut grid = Grid::new([
-        ("engine", Align::Left),
-        ("size", Align::Right),
-        ("bytes/route", Align::Right),
-        ("compiled in", Align::Right),
-        ("parts", Align::Left),
-    ]);
+    let mut grid = Grid::new(headings("engine | >size | >bytes/route | >compiled in | parts"));
     let per_route = |bytes: u64| match numbers.routes {
         0 => "-".to_owned(),
         routes => short(bytes as f64 / routes as f64),

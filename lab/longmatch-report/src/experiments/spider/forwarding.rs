@@ -9,7 +9,7 @@ use longmatch_forward::Port;
 use longmatch_forward::io::{GeneratedFrames, Null};
 
 use crate::context::{ExperimentContext, FigureCell, WRONG, anchor, at};
-use crate::declaration::{EngineUnderTest, Skipped};
+use crate::declaration::{CalledEngine, Skipped};
 use crate::distribution::Ticks;
 use crate::forwarding::{
     Batches, CapturedFrames, ForwardFamily, ForwardedPackets, ForwardingTable, FrameSource, PORTS,
@@ -303,7 +303,7 @@ fn is_stated(table: &ForwardingTable, batch: usize) -> bool {
 }
 
 /// Returns whether an engine is one of the wanted ones, or the wider variant of one.
-fn is_of(engine: &EngineUnderTest, wanted: &[EngineUnderTest]) -> bool {
+fn is_of(engine: &CalledEngine, wanted: &[CalledEngine]) -> bool {
     let own = &engine.spec;
     wanted.iter().any(|it| *own == it.spec || own.starts_with(&format!("{}:", it.spec)))
 }
@@ -325,7 +325,7 @@ fn times(timed: Result<Ticks<u64>, String>, about: Value) -> Vec<Value> {
 }
 
 /// Returns a value without a quantity.
-fn about(engine: &EngineUnderTest, batch: usize, threads: usize) -> Value {
+fn about(engine: &CalledEngine, batch: usize, threads: usize) -> Value {
     Value {
         engine: engine.spec.clone(),
         alias: engine.alias.clone(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use longmatch_bench::{BenchFamily, Mode, RunConfig, Traffic, gigahertz};
 
 use crate::context::{ExperimentContext, FigureCell, anchor};
-use crate::declaration::{EngineUnderTest, Skipped};
+use crate::declaration::{CalledEngine, Skipped};
 use crate::distribution::{Ticks, time};
 use crate::engine_set::EngineSet;
 use crate::frequency::{CPUS, Frequency};
@@ -60,7 +60,7 @@ pub(in super::super) fn on_table<F: BenchFamily>(
     engines.retain(|it| F::WIDTH == 32 || !it.spec.starts_with("dxr"));
     let set = EngineSet::apart(named, &engines);
     let Some(workload) = context.workload(&set, &Traffic::SpiderRandom) else { return Ok(()) };
-    let mut all: Vec<(EngineUnderTest, Vec<Point>)> =
+    let mut all: Vec<(CalledEngine, Vec<Point>)> =
         set.members.iter().map(|(engine, _)| (engine.clone(), Vec::new())).collect();
     let config = RunConfig { generate: true, ..context.brief(Mode::One) };
     for ghz in choices.iter().copied() {
@@ -103,7 +103,7 @@ pub(in super::super) fn on_table<F: BenchFamily>(
 fn note<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, F>,
-    engine: &EngineUnderTest,
+    engine: &CalledEngine,
     points: &[Point],
 ) {
     for (point, at) in figure_1(points) {

@@ -1,10 +1,10 @@
 //! Charts as HTML.
 
 use crate::model::{Bars, Chart};
+use crate::page::table;
 use crate::page::text::escape;
 
 use super::drawing::{Draw, Drawing, Key};
-use super::heat_map;
 use super::palette::engine_colours;
 use super::svg::Form;
 
@@ -22,7 +22,7 @@ pub(crate) fn html(chart: &Chart, id: &str, title: &str) -> String {
     let (body, keys) = match chart {
         Chart::Bars(bars) => (drawings(bars, id, title), bars.keys()),
         Chart::Lines(lines) => (drawings(lines, id, title), lines.keys()),
-        Chart::HeatMap(map) => (heat_map::html(map), heat_map::keys(map)),
+        Chart::Grid(grid) => return table::html(grid, title),
     };
     match body {
         Some(body) => format!("<div class=\"chart\">\n{body}{}</div>\n", legend(&keys)),

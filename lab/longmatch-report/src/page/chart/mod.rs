@@ -5,7 +5,6 @@
 
 mod bars;
 mod drawing;
-mod heat_map;
 mod html;
 mod lines;
 mod palette;

@@ -5,7 +5,7 @@ use roxmltree::{Document, Node};
 use super::drawing::*;
 use super::svg::Form;
 use super::*;
-use crate::model::{Axis, Bar, Bars, Chart, HeatMap, Lines, Point, Series};
+use crate::model::{Axis, Bar, Bars, Chart, Lines, Point, Series};
 
 fn axis() -> Axis {
     Axis { name: "rate".into(), unit: "Mlps".into(), log: false }
@@ -130,32 +130,6 @@ fn distributions_are_steps_with_few_marks() {
     let path = of_class(&document, "line")[0].attribute("d").expect("a path");
     assert_eq!(path.matches(['M', 'L']).count(), 199);
     assert!(chart.keys().iter().all(|key| !key.narrow_only));
-}
-
-#[test]
-fn heat_maps_have_a_shade_for_each_power_of_ten() {
-    let map = |rows| {
-        let axes = ["length", "depth"].map(str::to_owned);
-        let columns = ["/8", "/9", "/10"].map(str::to_owned).into();
-        Chart::HeatMap(HeatMap { axes, unit: "addresses".into(), columns, rows })
-    };
-    let text = html(&map(vec![(8, vec![1 << 32, 0, 9]), (9, vec![0, 1000, 10])]), "id", "title");
-    let document = Document::parse(&text).expect("well-formed");
-    for (class, wanted) in [
-        ("h9", vec![Some("length /8, depth 8: 4,294,967,296 addresses"), None]),
-        ("h1", vec![Some("length /10, depth 9: 10 addresses"), None]),
-        ("h2", vec![None]),
-    ] {
-        let nodes = of_class(&document, class);
-        let titles: Vec<_> = nodes.iter().map(|it| it.attribute("title")).collect();
-        assert_eq!(titles, wanted, "the cells and the legend of {class}");
-    }
-    let (_, below) = text.split_once("<th>9</th>").expect("a row");
-    assert!(below.contains("<th>8</th>"), "the first row is at the bottom");
-    for range in ["1 – 9 addresses", "10 – 99", "100 – 999", "from 1,000", "from 1 G"] {
-        assert!(text.contains(&format!("</svg> {range}</li>")), "{range} in {text}");
-    }
-    assert!(html(&map(vec![(0, vec![0; 3])]), "id", "title").contains("No value to draw"));
 }
 
 #[test]
