@@ -184,7 +184,8 @@ pub fn file_error(error: &FileError) -> PyErr {
     let text = error.to_string();
     match error.kind() {
         FileErrorKind::Io { error, .. } => io_error(error, text),
-        _ => PyValueError::new_err(text),
+        // The function of this package, not that of the library.
+        _ => PyValueError::new_err(text.replace("`FileSpec`", "`longmatch.compile`")),
     }
 }
 

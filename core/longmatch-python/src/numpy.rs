@@ -29,7 +29,7 @@ pub fn is_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// An array that is contiguous, aligned and of the class `ndarray` itself.
 pub struct Array<'py> {
     /// Keeps the memory alive.
-    _array: Bound<'py, PyAny>,
+    array: Bound<'py, PyAny>,
     order: u8,
     kind: u8,
     item_size: usize,
@@ -104,7 +104,7 @@ impl<'py> Array<'py> {
             [rows, columns] => (rows, Some(columns)),
             _ => return Err(PyValueError::new_err("the array has changed its shape")),
         };
-        Ok(Self { _array: array, order, kind, item_size, rows, columns, data, valid: None })
+        Ok(Self { array, order, kind, item_size, rows, columns, data, valid: None })
     }
 
     /// Whether the items are Python objects, which are read as a list is.
@@ -126,7 +126,7 @@ impl<'py> Array<'py> {
             return &[];
         }
         assert!(data.is_aligned() && !data.is_null(), "NumPy aligned the array");
-        // SAFETY: a contiguous array of `rows` times `columns` items of this size begins at `data`; `_array` keeps it
+        // SAFETY: a contiguous array of `rows` times `columns` items of this size begins at `data`; `array` keeps it
         // alive as long as `self`; it is aligned, and any bits are a value.
         unsafe { std::slice::from_raw_parts(data, len) }
     }
@@ -179,15 +179,13 @@ impl<'py> Array<'py> {
     }
 
     fn refused(&self) -> PyErr {
-        let (order, kind) = (char::from(self.order), char::from(self.kind));
-        let size = if self.kind == b'U' { self.item_size / 4 } else { self.item_size };
+        let dtype = self.array.getattr("dtype").and_then(|dtype| dtype.str());
+        let dtype = dtype.map_or_else(|_| "unknown".into(), |dtype| dtype.to_string());
         let shape = match self.columns {
             Some(columns) => format!(" and shape ({}, {columns})", self.rows),
             None => String::new(),
         };
-        PyTypeError::new_err(format!(
-            "an array of type '{order}{kind}{size}'{shape} has no addresses: {TYPES}"
-        ))
+        PyTypeError::new_err(format!("an array of type {dtype}{shape} has no addresses: {TYPES}"))
     }
 }
 

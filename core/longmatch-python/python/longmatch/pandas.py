@@ -52,7 +52,9 @@ def lookup(
     if is_typed:
         answers = _of_column(values, series.index, series.name)
     else:
-        answers = pd.Series(_gathered(frozen.values_by_code, values), index=series.index, name=series.name)
+        objects = _gathered(frozen.values_by_code, values)
+        # The type is given, since pandas would find one by the values.
+        answers = pd.Series(objects, index=series.index, name=series.name, dtype=object)
     if not return_prefix:
         return answers
     if is_typed:

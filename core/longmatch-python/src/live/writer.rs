@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use longmatch::{IpPrefix, TableWriter};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -18,6 +18,8 @@ pub struct Changes {
     pub table: TableWriter<PyValue>,
     /// The thread of the `with` block that is open, and the number of blocks inside of each other.
     block: Option<(ThreadId, u32)>,
+    /// Number of `with` blocks that have ended.
+    ended: u64,
     /// The threads whose changes are not committed.
     authors: Vec<ThreadId>,
     /// The kinds of the values that are not committed.
@@ -34,9 +36,13 @@ pub struct Writer {
 /// How often a thread that waits for another looks for signals.
 const SIGNALS: Duration = Duration::from_millis(50);
 
+/// How long a thread waits for the end of one `with` block: two threads may wait for each other.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 impl Writer {
     pub fn new(table: TableWriter<PyValue>, committed: Committed) -> Self {
-        let changes = Changes { table, block: None, authors: Vec::new(), kinds: Kinds::default() };
+        let (authors, kinds) = (Vec::new(), Kinds::default());
+        let changes = Changes { table, block: None, ended: 0, authors, kinds };
         Self { changes: Mutex::new(changes), ended: Condvar::new(), committed }
     }
 
@@ -108,32 +114,40 @@ impl Writer {
 
     /// Begins a `with` block: waits for the end of that of another thread.
     pub fn enter(&self, py: Python<'_>) -> PyResult<()> {
-        let own = thread::current().id();
+        let (mut begun, mut ended) = (Instant::now(), None);
         loop {
-            let entered = py.detach(|| {
-                let changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
-                let waits = |changes: &mut Changes| changes.block.is_some_and(|(owner, _)| owner != own);
-                let (mut changes, timeout) = self
-                    .ended
-                    .wait_timeout_while(changes, SIGNALS, waits)
-                    .unwrap_or_else(PoisonError::into_inner);
-                if timeout.timed_out() {
-                    return Ok(false);
+            match py.detach(|| self.try_enter())? {
+                Ok(()) => return Ok(()),
+                Err(now) if ended != Some(now) => (begun, ended) = (Instant::now(), Some(now)),
+                Err(_) if begun.elapsed() > PATIENCE => {
+                    return Err(PyRuntimeError::new_err(format!(
+                        "another thread has been in its `with` block for {} s: try again when it has ended",
+                        PATIENCE.as_secs()
+                    )));
                 }
-                if changes.block.is_none() && changes.of_others() {
-                    return Err(PyRuntimeError::new_err(
-                        "another thread has changes that are not committed, made outside of a `with` block: commit them first",
-                    ));
-                }
-                let depth = changes.block.map_or(0, |(_, depth)| depth);
-                changes.block = Some((own, depth + 1));
-                Ok(true)
-            })?;
-            if entered {
-                return Ok(());
+                Err(_) => py.check_signals()?,
             }
-            py.check_signals()?;
         }
+    }
+
+    /// Begins a `with` block, if that of another thread ends soon; else returns how many have ended.
+    fn try_enter(&self) -> PyResult<Result<(), u64>> {
+        let own = thread::current().id();
+        let changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let waits = |changes: &mut Changes| changes.block.is_some_and(|(owner, _)| owner != own);
+        let waited = self.ended.wait_timeout_while(changes, SIGNALS, waits);
+        let (mut changes, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        if timeout.timed_out() {
+            return Ok(Err(changes.ended));
+        }
+        if changes.block.is_none() && changes.of_others() {
+            return Err(PyRuntimeError::new_err(
+                "another thread has changes that are not committed, made outside of a `with` block: commit them first",
+            ));
+        }
+        let depth = changes.block.map_or(0, |(_, depth)| depth);
+        changes.block = Some((own, depth + 1));
+        Ok(Ok(()))
     }
 
     /// Ends a `with` block.
@@ -141,6 +155,7 @@ impl Writer {
         let mut changes = self.read(py);
         let depth = changes.block.map_or(0, |(_, depth)| depth);
         changes.block = if depth > 1 { changes.block.map(|(owner, _)| (owner, depth - 1)) } else { None };
+        changes.ended += 1;
         self.ended.notify_all();
     }
 }
