@@ -38,7 +38,13 @@ pub fn array(ids: &[Id], values: &Typed, layout: Layout) -> Result<ColumnData, S
         (Typed::Bools(values), None) if layout.format == c"b" => {
             let (set, _) = bitmap(ids.len(), |i| of(&ids[i], values) == Some(true));
             let (bits, nulls) = bitmap(ids.len(), |i| of(&ids[i], values).is_some());
-            Ok(ColumnData { format: c"b", len: ids.len(), nulls, buffers: vec![bits, set], dictionary: None })
+            Ok(ColumnData {
+                format: c"b",
+                len: ids.len(),
+                nulls,
+                buffers: vec![bits, set],
+                dictionary: None,
+            })
         }
         _ => Err(format!(
             "a column of type {} was asked for as {}: ask for no type, and cast the array",
@@ -51,7 +57,10 @@ pub fn array(ids: &[Id], values: &Typed, layout: Layout) -> Result<ColumnData, S
 /// The message for a type that a column cannot have.
 fn other_type(column: &str, format: &[u8]) -> String {
     let format = String::from_utf8_lossy(format);
-    format!("a column of {column} was asked for as {}: ask for no type, and cast the array", type_name(&format))
+    format!(
+        "a column of {column} was asked for as {}: ask for no type, and cast the array",
+        type_name(&format)
+    )
 }
 
 /// The value of an answer.
@@ -60,7 +69,12 @@ fn of<T: Copy>(id: &Id, values: &[Option<T>]) -> Option<T> {
 }
 
 /// An array of items of one size.
-fn fixed<T: Copy>(ids: &[Id], values: &[Option<T>], format: &'static CStr, items: Buffer) -> ColumnData {
+fn fixed<T: Copy>(
+    ids: &[Id],
+    values: &[Option<T>],
+    format: &'static CStr,
+    items: Buffer,
+) -> ColumnData {
     let (bits, nulls) = bitmap(ids.len(), |i| of(&ids[i], values).is_some());
     let buffers = vec![bits, Some(Arc::new(items))];
     ColumnData { format, len: ids.len(), nulls, buffers, dictionary: None }
@@ -80,9 +94,11 @@ fn integers<T: Copy + TryInto<i128> + std::fmt::Display>(
     {
         let narrow = |id: &Id| match of(id, values) {
             None => Ok(U::default()),
-            Some(value) => value.try_into().ok().and_then(|wide| U::try_from(wide).ok()).ok_or_else(|| {
-                format!("the answer {value} is out of the range of the type that was asked for")
-            }),
+            Some(value) => {
+                value.try_into().ok().and_then(|wide| U::try_from(wide).ok()).ok_or_else(|| {
+                    format!("the answer {value} is out of the range of the type that was asked for")
+                })
+            }
         };
         ids.iter().map(narrow).collect()
     }
@@ -168,7 +184,8 @@ fn views<'t>(len: usize, text: impl Fn(usize) -> Option<&'t str>) -> Result<Colu
             view[4..4 + text.len()].copy_from_slice(text);
         } else {
             view[4..8].copy_from_slice(&text[..4]);
-            view[12..].copy_from_slice(&i32::try_from(data.len()).map_err(|_| TOO_LONG)?.to_ne_bytes());
+            view[12..]
+                .copy_from_slice(&i32::try_from(data.len()).map_err(|_| TOO_LONG)?.to_ne_bytes());
             data.extend_from_slice(text);
         }
         items.push(u128::from_ne_bytes(view));
@@ -204,5 +221,11 @@ fn dictionary(
     let (bits, nulls) = bitmap(ids.len(), |i| indices[i].is_some());
     let items = Buffer::I32(indices.iter().map(|index| index.unwrap_or_default()).collect());
     let dictionary = Some(Arc::new(strings(&used, texts, values)?));
-    Ok(ColumnData { format, len: ids.len(), nulls, buffers: vec![bits, Some(Arc::new(items))], dictionary })
+    Ok(ColumnData {
+        format,
+        len: ids.len(),
+        nulls,
+        buffers: vec![bits, Some(Arc::new(items))],
+        dictionary,
+    })
 }

@@ -115,7 +115,11 @@ impl ArrowColumn {
         }
         let array = match self._numpy(py)? {
             Some(parts) if !self.ids.iter().any(|id| self.is_null(*id)) => parts.get_item(0)?,
-            _ => crate::numpy::objects(py, (0..self.ids.len()).map(|i| Ok(self.object(py, i))), self.ids.len())?,
+            _ => crate::numpy::objects(
+                py,
+                (0..self.ids.len()).map(|i| Ok(self.object(py, i))),
+                self.ids.len(),
+            )?,
         };
         match dtype {
             Some(dtype) => array.call_method1("astype", (dtype,)),

@@ -22,7 +22,8 @@ pub fn data_of(
     routes: &RouteCodes,
     row: impl Fn(usize) -> Row,
 ) -> PyResult<PrefixData> {
-    let mut data = PrefixData::new(columns).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let mut data =
+        PrefixData::new(columns).map_err(|error| PyValueError::new_err(error.to_string()))?;
     for (prefix, code) in routes {
         data.insert(*prefix, row(code.get() as usize))
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -53,7 +54,9 @@ pub fn objects_as_data(
         None => columns_of(py, objects, true).and_then(|columns| rows_of(py, &columns, objects)),
     };
     let (columns, rows) = read.map_err(|refused| refused.named(py, routes))?;
-    py.detach(|| data_of(columns, routes, |code| rows.get(code).and_then(Clone::clone).unwrap_or_default()))
+    py.detach(|| {
+        data_of(columns, routes, |code| rows.get(code).and_then(Clone::clone).unwrap_or_default())
+    })
 }
 
 /// Dicts as rows, for answers of one of their keys.
@@ -99,7 +102,9 @@ fn columns_of(
 ) -> Result<Vec<Column>, Refused> {
     let bound = || each(objects).map(|(code, object)| (code, object.bind(py)));
     let refused = |code, error| Refused { code, error };
-    let is_true = |object: &Bound<'_, PyAny>| object.is_instance_of::<PyBool>() && object.is_truthy().unwrap_or(false);
+    let is_true = |object: &Bound<'_, PyAny>| {
+        object.is_instance_of::<PyBool>() && object.is_truthy().unwrap_or(false)
+    };
     if scalars && bound().next().is_some() && bound().all(|(_, object)| is_true(object)) {
         return Ok(Vec::new());
     }
@@ -158,7 +163,8 @@ impl Found {
             }
             self.include_cell(&name, &cell)?;
         }
-        if let Some(missing) = self.names.iter().find(|name| !dict.contains(name).unwrap_or(false)) {
+        if let Some(missing) = self.names.iter().find(|name| !dict.contains(name).unwrap_or(false))
+        {
             return Err(PyValueError::new_err(format!(
                 "the dict lacks the key {missing:?}, which the dicts before it have: give it None"
             )));

@@ -69,7 +69,8 @@ impl Kinds {
 
     fn of_int(object: &Bound<'_, PyAny>) -> Self {
         // 128 bits hold both ranges; an `f64` of such an integer is exact if it comes back.
-        let exact = |number: i128| if number as f64 as i128 == number { Self(0) } else { Self::INEXACT };
+        let exact =
+            |number: i128| if number as f64 as i128 == number { Self(0) } else { Self::INEXACT };
         if let Ok(number) = object.extract::<i64>() {
             let sign = if number < 0 { Self::NEGATIVE } else { Self(0) };
             return Self::INT.join(sign).join(exact(number.into()));

@@ -193,11 +193,17 @@ impl Input {
 }
 
 /// The routes of a source that is a frame; `None` for others.
-fn frame(source: &Bound<'_, PyAny>, options: &Options, given: &[String]) -> PyResult<Option<PrefixData>> {
+fn frame(
+    source: &Bound<'_, PyAny>,
+    options: &Options,
+    given: &[String],
+) -> PyResult<Option<PrefixData>> {
     if !is_frame(source)? {
         return Ok(None);
     }
-    if let Some(other) = given.iter().find(|name| !matches!(&***name, "prefix" | "columns" | "strict")) {
+    if let Some(other) =
+        given.iter().find(|name| !matches!(&***name, "prefix" | "columns" | "strict"))
+    {
         return Err(PyTypeError::new_err(format!(
             "{other}: a frame takes the options prefix, columns and strict; cast and filter its columns before"
         )));

@@ -55,18 +55,22 @@ pub fn equal(one: Vec<(IpPrefix, Py<PyAny>)>, other: &Bound<'_, PyAny>) -> PyRes
         table.get().entries(py)?
     } else if other.cast::<PyMapping>().is_ok() {
         let equal = items_of(py, one.into_iter())?;
-        let equal = py.get_type::<PyDict>().call1((equal,))?.eq(py.get_type::<PyDict>().call1((other,))?)?;
+        let equal = py
+            .get_type::<PyDict>()
+            .call1((equal,))?
+            .eq(py.get_type::<PyDict>().call1((other,))?)?;
         return Ok(PyBool::new(py, equal).to_owned().into_any().unbind());
     } else {
         return Ok(py.NotImplemented());
     };
     let mut equal = one.len() == two.len();
     for ((prefix, value), (its_prefix, its_value)) in one.iter().zip(&two) {
-        equal = equal && prefix == its_prefix && (value.is(its_value) || value.bind(py).eq(its_value)?);
+        equal = equal
+            && prefix == its_prefix
+            && (value.is(its_value) || value.bind(py).eq(its_value)?);
         if !equal {
             break;
         }
     }
     Ok(PyBool::new(py, equal).to_owned().into_any().unbind())
 }
-

@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::arrow_column::ArrowColumn;
-use crate::bulk::{Id, NOT_AN_ADDRESS, NO_MATCH, MATCH};
+use crate::bulk::{Id, MATCH, NO_MATCH, NOT_AN_ADDRESS};
 use crate::input::Form;
 use crate::kinds::Kinds;
 use crate::numpy;

@@ -7,10 +7,10 @@ import sys
 from typing import Any
 
 
-def _pandas(name: str) -> tuple[type, ...]:
-    """A class of pandas, if the program uses pandas; a tuple for ``isinstance``."""
-    found = getattr(sys.modules.get("pandas"), name, None)
-    return (found,) if isinstance(found, type) else ()
+def is_pandas(source: Any) -> bool:
+    """Whether the object is a DataFrame of pandas."""
+    found = getattr(sys.modules.get("pandas"), "DataFrame", None)
+    return isinstance(found, type) and isinstance(source, found)
 
 
 def addresses(series: Any) -> Any:
@@ -45,7 +45,7 @@ def is_frame(source: Any) -> bool:
         return os.fspath(source).lower().endswith((".parquet", ".pq"))
     if isinstance(source, (bytes, list, tuple, dict)) or isinstance(source, type):
         return False
-    if isinstance(source, _pandas("DataFrame")):
+    if is_pandas(source):
         return True
     return hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
 
@@ -87,7 +87,7 @@ def _has_prefixes(cells: list[Any]) -> bool:
 
 def _lists(source: Any) -> list[tuple[str, list[Any]]]:
     """The columns of a frame as lists, with ``None`` for what is missing."""
-    if isinstance(source, _pandas("DataFrame")):
+    if is_pandas(source):
         named = [(name, source.iloc[:, i]) for i, name in enumerate(source.columns)]
         return [(str(name), _cells(series)) for name, series in named]
     try:

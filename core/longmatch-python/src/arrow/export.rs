@@ -149,7 +149,9 @@ pub fn type_name(format: &str) -> String {
         "+s" => "struct",
         "+r" => "run_end_encoded",
         "+m" => "map",
-        _ if format.starts_with("+l") || format.starts_with("+L") || format.starts_with("+vl") => "list",
+        _ if format.starts_with("+l") || format.starts_with("+L") || format.starts_with("+vl") => {
+            "list"
+        }
         _ if format.starts_with("w:") => return format!("fixed_size_binary({})", &format[2..]),
         _ if format.starts_with("d:") => "decimal",
         _ if format.starts_with("td") => "date",
@@ -174,7 +176,10 @@ pub fn schema_capsule(py: Python<'_>, layout: Layout) -> PyResult<Bound<'_, PyAn
 }
 
 /// The capsules of an array: of its type, and of its data.
-pub fn array_capsules(py: Python<'_>, data: ColumnData) -> PyResult<(Bound<'_, PyAny>, Bound<'_, PyAny>)> {
+pub fn array_capsules(
+    py: Python<'_>,
+    data: ColumnData,
+) -> PyResult<(Bound<'_, PyAny>, Bound<'_, PyAny>)> {
     let type_ = schema_capsule(py, data.layout())?;
     Ok((type_, capsule(py, array(&Arc::new(data)), ARRAY_NAME)?))
 }

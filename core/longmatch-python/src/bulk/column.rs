@@ -280,7 +280,9 @@ impl<'a> Column<'a> {
     pub(super) fn raw(&self, i: usize) -> Raw<'_> {
         match &self.data {
             Data::Text(texts) => texts.get(i).map_or(Raw::Other, |text| Raw::Text(text.into())),
-            Data::TextViews(views) => views.get(i).map_or(Raw::Other, |text| Raw::Text(text.into())),
+            Data::TextViews(views) => {
+                views.get(i).map_or(Raw::Other, |text| Raw::Text(text.into()))
+            }
             Data::Integers(Integers::I32(values)) => Raw::Bits(values[i] as u32),
             Data::Items(items) => match items[i] {
                 Item::Text(text) => Raw::Text(text.into()),

@@ -113,8 +113,10 @@ fn lenient_address(text: &[u8]) -> Option<IpAddr> {
             _ => (text, &[][..]),
         },
     };
-    let is_port = |port: &[u8]| std::str::from_utf8(port).is_ok_and(|port| port.parse::<u16>().is_ok());
-    if !matches!(port, [] | [b':', ..]) || (port.len() > 1 && !is_port(&port[1..])) || port == b":" {
+    let is_port =
+        |port: &[u8]| std::str::from_utf8(port).is_ok_and(|port| port.parse::<u16>().is_ok());
+    if !matches!(port, [] | [b':', ..]) || (port.len() > 1 && !is_port(&port[1..])) || port == b":"
+    {
         return None;
     }
     let (text, host) = match text.iter().position(|byte| *byte == b'/') {

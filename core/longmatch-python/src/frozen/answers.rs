@@ -8,12 +8,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::{FrozenTable, Values};
-use crate::bulk::Id;
-use crate::input::Form;
 use crate::arrow_column::ArrowColumn;
+use crate::bulk::Id;
 use crate::data::objects_as_rows;
-use crate::pause::{OBJECTS, pause};
+use crate::input::Form;
 use crate::output::{Output, arrow, codes_array, of_objects, typed_objects};
+use crate::pause::{OBJECTS, pause};
 use crate::store::{CellSource, Rows, Typed, kinds_of, objects_by_code, row_object};
 
 impl FrozenTable {

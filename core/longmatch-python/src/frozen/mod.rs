@@ -75,8 +75,11 @@ pub fn engine_spec(engine: &str) -> PyResult<EngineSpec> {
     engine.parse().map_err(|error| PyValueError::new_err(format!("engine={engine:?}: {error}")))
 }
 
+/// Routes with the ids of their values.
+type Routes = Vec<(IpPrefix, NextHopId)>;
+
 /// The routes of a table with the ids of their values, and the values by these.
-fn parts(py: Python<'_>, inner: &Inner) -> (Vec<(IpPrefix, NextHopId)>, Vec<Option<Py<PyAny>>>) {
+fn parts(py: Python<'_>, inner: &Inner) -> (Routes, Vec<Option<Py<PyAny>>>) {
     let mut objects = Vec::new();
     for (id, value) in inner.next_hops().iter() {
         let id = id.get() as usize;

@@ -154,7 +154,8 @@ impl Writer {
     pub fn exit(&self, py: Python<'_>) {
         let mut changes = self.read(py);
         let depth = changes.block.map_or(0, |(_, depth)| depth);
-        changes.block = if depth > 1 { changes.block.map(|(owner, _)| (owner, depth - 1)) } else { None };
+        changes.block =
+            if depth > 1 { changes.block.map(|(owner, _)| (owner, depth - 1)) } else { None };
         changes.ended += 1;
         self.ended.notify_all();
     }

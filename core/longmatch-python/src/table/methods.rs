@@ -8,9 +8,7 @@ use longmatch_feed::Options;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{
-    PyBytesMethods, PyIterator, PyList, PyListMethods, PyString, PyTuple,
-};
+use pyo3::types::{PyBytesMethods, PyIterator, PyList, PyListMethods, PyString, PyTuple};
 
 use super::{Columns, Table};
 use crate::frame::{frame_data, is_frame};
