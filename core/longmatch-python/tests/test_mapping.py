@@ -96,7 +96,8 @@ def frames(tmp_path):
     yield pl.DataFrame(COLUMNS)
     yield arrow
     yield arrow.to_batches()[0]
-    yield duckdb.connect().from_arrow(arrow)
+    connection = duckdb.connect()
+    yield connection.from_arrow(arrow)
     yield tmp_path / "t.parquet"
     yield str(tmp_path / "t.parquet")
 

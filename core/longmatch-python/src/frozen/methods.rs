@@ -19,7 +19,7 @@ use crate::key::address;
 use crate::mapping::{equal, items_of, keys_of, missing, pairs_of, parent_of};
 use crate::numpy;
 use crate::output::{Output, thread_count};
-use crate::pause::list_of;
+use crate::pause::{OBJECTS, list_of, pause};
 use crate::pickle::packed_rows;
 use crate::routes::prefix_output;
 use crate::table::Table;
@@ -357,7 +357,10 @@ impl FrozenTable {
         }
         let objects = self.objects(py)?;
         let mut inner = Inner::new();
-        for (prefix, code) in self.store.routes() {
+        for (i, (prefix, code)) in py.detach(|| self.store.routes()).into_iter().enumerate() {
+            if i % OBJECTS == 0 {
+                pause(py)?;
+            }
             let object = objects.get(code.get() as usize).and_then(Option::as_ref);
             let object = object.map_or_else(|| py.None(), |object| object.clone_ref(py));
             inner.insert(prefix, PyValue::new(object.into_bound(py))).map_err(insert_error)?;
