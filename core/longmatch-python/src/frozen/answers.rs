@@ -196,12 +196,22 @@ impl FrozenTable {
 }
 
 /// The argument `column`: a name, or a list of names.
-#[derive(FromPyObject)]
 pub enum ColumnNames {
-    #[pyo3(annotation = "str")]
     One(String),
-    #[pyo3(annotation = "list of str")]
     Several(Vec<String>),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for ColumnNames {
+    type Error = PyErr;
+
+    fn extract(names: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(name) = names.extract() {
+            return Ok(Self::One(name));
+        }
+        names.extract().map(Self::Several).map_err(|_| {
+            PyTypeError::new_err("column: expected the name of a column, or a list of names")
+        })
+    }
 }
 
 /// The columns that were asked for, by their numbers.
