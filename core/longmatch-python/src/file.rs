@@ -1,7 +1,9 @@
 //! Compiled tables in files, behind frozen tables.
 
+use std::fs::File;
+use std::io::Read;
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use longmatch::file::{FileError, FileErrorKind, FileSpec, FileTable};
 use longmatch::table::{Cell, Column, PrefixData};
@@ -80,9 +82,14 @@ impl Store for FileStore {
         Some((prefix, code(row.number())?))
     }
 
-    fn covering(&self, prefix: IpPrefix) -> Option<(IpPrefix, NextHopId)> {
-        let (prefix, row) = self.0.cover(prefix).last()?;
-        Some((prefix, code(row.number())?))
+    fn cover(&self, prefix: IpPrefix) -> Vec<(IpPrefix, NextHopId)> {
+        let cover = self.0.cover(prefix);
+        cover.filter_map(|(prefix, row)| Some((prefix, code(row.number())?))).collect()
+    }
+
+    fn children(&self, prefix: IpPrefix) -> Vec<(IpPrefix, NextHopId)> {
+        let children = self.0.children(prefix);
+        children.filter_map(|(prefix, row)| Some((prefix, code(row.number())?))).collect()
     }
 
     fn routes(&self) -> Vec<(IpPrefix, NextHopId)> {
@@ -120,12 +127,65 @@ impl CellSource for FileCells {
     }
 }
 
+/// How a file was opened, and which content it had.
+#[derive(Clone)]
+pub struct Opened {
+    /// Absolute, so that it names the file in every directory and process.
+    pub path: PathBuf,
+    pub trust: bool,
+    /// Whether the file is mapped, or its content copied.
+    pub mmap: bool,
+    /// The checksum of the file's header, which has the checksums of all parts.
+    pub identity: u64,
+}
+
+/// Opens a compiled table.
+///
+/// # Errors
+/// When the file cannot be read, or is no compiled table.
+pub fn open_table(
+    py: Python<'_>,
+    path: &Path,
+    trust: bool,
+    mmap: bool,
+) -> PyResult<(FileTable, Opened)> {
+    let path = std::path::absolute(path)
+        .map_err(|error| io_error(&error, format!("{}: {error}", path.display())))?;
+    let open = || {
+        // Once more if the file was replaced between the reads.
+        loop {
+            let identity = identity(&path);
+            let table = match (mmap, trust) {
+                // SAFETY: the documentation of `open` and of `load` states that an open file is only replaced.
+                (true, true) => unsafe { FileTable::map_trusted(&path) },
+                // SAFETY: the same.
+                (true, false) => unsafe { FileTable::map(&path) },
+                (false, true) => FileTable::open_trusted(&path),
+                (false, false) => FileTable::open(&path),
+            }?;
+            if let Some(identity) = identity.filter(|it| self::identity(&path) == Some(*it)) {
+                return Ok((table, identity));
+            }
+        }
+    };
+    let (table, identity) = py.detach(open).map_err(|error: FileError| file_error(&error))?;
+    Ok((table, Opened { path, trust, mmap, identity }))
+}
+
+/// The checksum of a file's header.
+fn identity(path: &Path) -> Option<u64> {
+    let mut header = [0; 64];
+    File::open(path).and_then(|mut file| file.read_exact(&mut header)).ok()?;
+    header.last_chunk().copied().map(u64::from_le_bytes)
+}
+
 /// The exception for a file that cannot be opened or written.
 pub fn file_error(error: &FileError) -> PyErr {
     let text = error.to_string();
     match error.kind() {
         FileErrorKind::Io { error, .. } => io_error(error, text),
-        _ => PyValueError::new_err(text),
+        // The function of this package, not that of the library.
+        _ => PyValueError::new_err(text.replace("`FileSpec`", "`longmatch.compile`")),
     }
 }
 

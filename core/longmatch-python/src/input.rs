@@ -1,13 +1,17 @@
 //! What `lookup_many` takes: NumPy arrays, Arrow columns, lists.
 
+use std::ops::Range;
+
+use longmatch::IpPrefix;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyString, PyTuple};
 
 use crate::arrow::{self, Chunks};
-use crate::bulk::{Bad, Column, Compiled, Data, Id, Item, look_up};
-use crate::key::address;
+use crate::bulk::{Bad, Column, Compiled, Data, Id, Item, Reread, look_up};
+use crate::key::{Key, key};
 use crate::numpy;
+use crate::pause::pause;
 use crate::text::utf8;
 
 /// The form of a batch of addresses, which decides the form of its answers.
@@ -21,12 +25,15 @@ pub enum Form {
 /// A batch of addresses.
 pub enum Input<'py> {
     List(Bound<'py, PyTuple>, Form),
-    NumPy(numpy::Array<'py>),
+    NumPy(numpy::Array<'py>, Form),
     Arrow(Chunks<'py>),
 }
 
 /// Items of a list that are read at a time.
-const ITEMS: usize = 1 << 18;
+const ITEMS: usize = 1 << 16;
+
+/// Addresses of a column in memory that are looked up at a time.
+const BLOCK: usize = 1 << 20;
 
 impl<'py> Input<'py> {
     /// Recognizes what an object is.
@@ -43,10 +50,13 @@ impl<'py> Input<'py> {
         if numpy::is_array(object)? {
             let array = numpy::Array::new(object)?;
             if !array.has_objects() {
-                return Ok(Self::NumPy(array));
+                return Ok(Self::NumPy(array, Form::NumPy));
             }
             let list = object.call_method0("tolist")?.cast_into::<PyList>()?;
             return Ok(Self::List(list.to_tuple(), Form::NumPy));
+        }
+        if is_series(object)? {
+            return Self::of_series(object);
         }
         if arrow::is_arrow(object)? {
             return Ok(Self::Arrow(arrow::import(object)?));
@@ -56,14 +66,41 @@ impl<'py> Input<'py> {
                 "lookup_many takes many addresses: pass a list or an array, or call lookup",
             ));
         }
-        let items: Vec<Bound<'py, PyAny>> = object.try_iter()?.collect::<PyResult<_>>()?;
+        if object.hasattr("collect_schema")? {
+            return Err(PyTypeError::new_err(
+                "a lazy frame has no addresses yet: collect it, or use map_batches",
+            ));
+        }
+        if object.is_instance_of::<PyMemoryView>() || object.hasattr("typecode")? {
+            return Err(PyTypeError::new_err(
+                "a memoryview or an array of the module array: pass numpy.asarray(...) of it, whose integers are IPv4 addresses",
+            ));
+        }
+        let Ok(items) = object.try_iter() else {
+            let ty = object.get_type();
+            return Err(PyTypeError::new_err(format!(
+                "addresses of type {}: expected a NumPy array, an Arrow column, a Series or a list",
+                ty.name()?
+            )));
+        };
+        let items: Vec<Bound<'py, PyAny>> = items.collect::<PyResult<_>>()?;
         Ok(Self::List(PyTuple::new(object.py(), items)?, Form::List))
+    }
+
+    /// The addresses of a Series of pandas; the answers are an Arrow column.
+    fn of_series(series: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let module = series.py().import("longmatch._frames")?;
+        let addresses = module.call_method1("addresses", (series,))?;
+        Ok(match Self::new(&addresses)? {
+            Self::NumPy(array, _) => Self::NumPy(array, Form::Arrow),
+            Self::List(items, _) => Self::List(items, Form::Arrow),
+            other => other,
+        })
     }
 
     pub fn form(&self) -> Form {
         match self {
-            Self::List(_, form) => *form,
-            Self::NumPy(_) => Form::NumPy,
+            Self::List(_, form) | Self::NumPy(_, form) => *form,
             Self::Arrow(_) => Form::Arrow,
         }
     }
@@ -72,7 +109,7 @@ impl<'py> Input<'py> {
     pub fn columns(&self) -> PyResult<Columns<'_, 'py>> {
         Ok(match self {
             Self::List(items, _) => Columns::Items(items),
-            Self::NumPy(array) => Columns::Memory(vec![array.column()?]),
+            Self::NumPy(array, _) => Columns::Memory(vec![array.column()?]),
             Self::Arrow(chunks) => Columns::Memory(chunks.columns()?),
         })
     }
@@ -106,38 +143,71 @@ impl Columns<'_, '_> {
         }
     }
 
-    /// Looks up all addresses while other threads can run Python.
+    /// Looks up all addresses while other threads can run Python; a signal is handled after each block.
     ///
     /// # Errors
-    /// When an item of a list is of a type that is not an address.
+    /// When an item of a list is of a type that is not an address, an address is none in strict mode, or a signal came.
     pub fn look_up(
         &self,
         py: Python<'_>,
         table: &dyn Compiled,
-        threads: usize,
+        options: &Options<'_>,
         out: &mut [Id],
+        mut states: Option<&mut [Id]>,
     ) -> PyResult<Bad> {
         let mut bad = Bad::default();
-        match self {
-            Self::Memory(columns) => py.detach(|| {
-                let mut start = 0;
-                for column in columns {
-                    let out = &mut out[start..start + column.len()];
-                    bad.include(start, look_up(table, column, threads, out));
-                    start += column.len();
+        let mut first = 0;
+        let mut block = |column: &Column<'_>, range: Range<usize>, at: usize| {
+            let (start, end) = (at + range.start, at + range.end);
+            let states = states.as_deref_mut().map(|states| &mut states[start..end]);
+            let out = &mut out[start..end];
+            let its = py.detach(|| {
+                let bad = look_up(table, column, range.clone(), options.threads, out);
+                match &options.reread {
+                    Some(reread) => reread.run(table, column, range.clone(), out, states),
+                    None => bad,
                 }
-            }),
+            });
+            bad.include(at, its);
+            pause(py)
+        };
+        match self {
+            Self::Memory(columns) => {
+                for column in columns {
+                    for start in (0..column.len()).step_by(BLOCK) {
+                        let end = column.len().min(start + BLOCK);
+                        block(column, start..end, first)?;
+                    }
+                    first += column.len();
+                }
+            }
             Self::Items(items) => {
-                for (i, out) in out.chunks_mut(ITEMS).enumerate() {
-                    let start = i * ITEMS;
-                    let read = read_items(items, start, out.len())?;
+                for start in (0..items.len()).step_by(ITEMS) {
+                    let read = read_items(items, start, ITEMS.min(items.len() - start))?;
                     let column = Column::new(Data::Items(&read.items));
-                    let its = py.detach(|| look_up(table, &column, threads, out));
-                    bad.include(start, its);
+                    block(&column, 0..column.len(), start)?;
                 }
             }
         }
         Ok(bad)
+    }
+}
+
+/// How a batch is looked up.
+pub struct Options<'a> {
+    pub threads: usize,
+    /// How the cells without a match are read once more, if they are.
+    pub reread: Option<Reread<'a>>,
+}
+
+/// Whether the object is a Series of pandas.
+fn is_series(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let modules = object.py().import("sys")?.getattr("modules")?;
+    let Some(pandas) = modules.cast::<PyDict>()?.get_item("pandas")? else { return Ok(false) };
+    // A module that is being imported may not have it yet.
+    match pandas.getattr_opt("Series")? {
+        Some(series) => object.is_instance(&series),
+        None => Ok(false),
     }
 }
 
@@ -178,8 +248,11 @@ unsafe fn longer<'a>(text: &[u8]) -> &'a [u8] {
 
 fn read_object(item: &Bound<'_, PyAny>, index: usize) -> PyResult<Item<'static>> {
     let py = item.py();
-    match address(item) {
-        Ok(addr) => Ok(Item::Address(addr)),
+    match key(item) {
+        Ok(Key { addr, len: None }) => Ok(Item::Address(addr)),
+        Ok(Key { addr, len: Some(len) }) => {
+            Ok(IpPrefix::masked(addr, len).map_or(Item::Bad, Item::Prefix))
+        }
         Err(error) if error.is_instance_of::<PyValueError>(py) => Ok(Item::Bad),
         // Missing values of pandas.
         Err(_) if is_missing(item)? => Ok(Item::Null),

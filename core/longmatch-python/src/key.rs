@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyString, PyTuple, PyType};
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString, PyTuple, PyType};
 
 use crate::text::with_text;
 use crate::value::is_int;
@@ -55,7 +55,7 @@ pub fn key(object: &Bound<'_, PyAny>) -> PyResult<Key> {
     if let Ok(bytes) = object.cast::<PyBytes>() {
         return address_of_bytes(bytes.as_bytes()).map(|addr| Key { addr, len: None });
     }
-    if let Ok(tuple) = object.cast_exact::<PyTuple>() {
+    if let Ok(tuple) = object.cast::<PyTuple>() {
         return key_of_tuple(tuple);
     }
     key_of_ipaddress(object)
@@ -113,7 +113,8 @@ fn address_of_bytes(bytes: &[u8]) -> PyResult<IpAddr> {
 
 fn key_of_tuple(tuple: &Bound<'_, PyTuple>) -> PyResult<Key> {
     if !matches!(tuple.len(), 2 | 3) || !tuple.iter().all(|part| is_int(&part)) {
-        return Err(PyTypeError::new_err(format!("a tuple of other content: {FORMS}")));
+        let repr = tuple.repr()?.to_string_lossy().chars().take(60).collect::<String>();
+        return Err(PyTypeError::new_err(format!("the tuple {repr}: {FORMS}")));
     }
     let family: i64 = tuple.get_item(1)?.extract()?;
     let number = tuple.get_item(0)?;
@@ -123,7 +124,11 @@ fn key_of_tuple(tuple: &Bound<'_, PyTuple>) -> PyResult<Key> {
     let (addr, width) = match family {
         4 => (IpAddr::from(Ipv4Addr::from(number.extract::<u32>().map_err(out_of_range)?)), 32),
         6 => (IpAddr::from(Ipv6Addr::from(number.extract::<u128>().map_err(out_of_range)?)), 128),
-        _ => return Err(PyValueError::new_err(format!("family {family}: expected 4 or 6"))),
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "family {family}: expected 4 or 6, the versions of IP (socket.AF_INET and AF_INET6 are other numbers)"
+            )));
+        }
     };
     let len = match tuple.get_item(2) {
         Ok(len) => Some(checked_len(len.extract()?, width)?),
@@ -173,8 +178,10 @@ fn key_of_ipaddress(object: &Bound<'_, PyAny>) -> PyResult<Key> {
     let len = |network: &Bound<'_, PyAny>| network.getattr(intern!(py, "prefixlen"))?.extract();
     // An interface is an address too.
     if is(&types.interfaces)? {
+        // It stands for its network: nearly every interface has host bits.
         let network = object.getattr(intern!(py, "network"))?;
-        return Ok(Key { addr: packed(object)?, len: Some(len(&network)?) });
+        let addr = packed(&network.getattr(intern!(py, "network_address"))?)?;
+        return Ok(Key { addr, len: Some(len(&network)?) });
     }
     if is(&types.addresses)? {
         let scoped = object.getattr_opt(intern!(py, "scope_id"))?;
@@ -189,6 +196,12 @@ fn key_of_ipaddress(object: &Bound<'_, PyAny>) -> PyResult<Key> {
         return Ok(Key { addr, len: Some(len(object)?) });
     }
     let ty = object.get_type();
-    let advice = if is_int(object) { "; an int needs its family: (number, 4)" } else { "" };
+    let advice = if object.hasattr(intern!(py, "__index__"))? {
+        "; an integer needs its family: (int(number), 4)"
+    } else if object.is_instance_of::<PyByteArray>() || object.is_instance_of::<PyMemoryView>() {
+        "; pass bytes(key)"
+    } else {
+        ""
+    };
     Err(PyTypeError::new_err(format!("a key of type {}{advice}: {FORMS}", ty.name()?)))
 }

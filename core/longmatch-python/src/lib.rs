@@ -2,20 +2,26 @@
 //!
 //! `value` and `key` convert what Python gives; `table`, `frozen` and `live` are the classes; `input` recognizes the
 //! batches that `lookup_many` takes, `numpy` and `arrow` borrow their memory as columns of `bulk`, which looks them up
-//! without the interpreter; `store` holds routes and values by codes, `answers` turns codes into arrays.
+//! without the interpreter; `store` holds routes and values by codes, `kinds` finds the type of a column of values,
+//! `answers` turns codes into arrays and `arrow_column` gives them to other libraries.
 
 mod answers;
 mod arrow;
+mod arrow_column;
 mod bulk;
 mod data;
 mod file;
+mod frame;
 mod frozen;
 mod input;
 mod key;
+mod kinds;
 mod live;
 mod load;
+mod mapping;
 mod numpy;
 mod output;
+mod pause;
 mod pickle;
 mod routes;
 mod store;
@@ -35,7 +41,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _longmatch {
     #[pymodule_export]
-    use crate::arrow::ArrowColumn;
+    use crate::arrow_column::ArrowColumn;
     #[pymodule_export]
     use crate::frozen::FrozenTable;
     #[pymodule_export]
@@ -49,7 +55,9 @@ mod _longmatch {
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
-        crate::only_one_interpreter(module.py())
+        crate::only_one_interpreter(module.py())?;
+        use pyo3::types::PyModuleMethods;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }
 

@@ -12,7 +12,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-use crate::file::{file_error, file_spec, io_error, write};
+use crate::file::{file_spec, io_error, open_table, write};
+use crate::frame::{frame_data, is_frame};
 use crate::frozen::FrozenTable;
 
 const ASN: &[u8] = include_bytes!("../data/asn.lm.zst");
@@ -42,20 +43,27 @@ pub fn asn(py: Python<'_>) -> PyResult<Py<FrozenTable>> {
 }
 
 /// The options of ``load`` and ``compile``.
-pub struct LoadOptions(Options);
+#[derive(Default)]
+pub struct LoadOptions {
+    options: Options,
+    /// The names of those that were given.
+    given: Vec<String>,
+}
 
 impl<'a, 'py> FromPyObject<'a, 'py> for LoadOptions {
     type Error = PyErr;
 
     /// Reads the keyword arguments.
     fn extract(options: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        let mut read = Options::default();
+        let mut read = Self { options: Options::default(), given: Vec::new() };
         for (name, value) in options.cast::<PyDict>()?.iter() {
             if !value.is_none() {
-                set(&mut read, &name.extract::<String>()?, &value)?;
+                let name: String = name.extract()?;
+                set(&mut read.options, &name, &value)?;
+                read.given.push(name);
             }
         }
-        Ok(Self(read))
+        Ok(read)
     }
 }
 
@@ -166,7 +174,13 @@ impl Input {
             };
             return Ok(Self::Bytes(bytes.as_bytes().to_vec()));
         }
-        Ok(Self::Path(source.extract()?))
+        source.extract().map(Self::Path).map_err(|_| {
+            let ty = source.get_type();
+            let name = ty.name().map_or_else(|_| "object".into(), |name| name.to_string());
+            PyTypeError::new_err(format!(
+                "a source of type {name}: expected a path, bytes, a file opened as 'rb', a DataFrame, a table of Arrow, or a list of these"
+            ))
+        })
     }
 
     /// One input or a list of several.
@@ -176,6 +190,25 @@ impl Input {
         }
         Ok(vec![Self::new(source)?])
     }
+}
+
+/// The routes of a source that is a frame; `None` for others.
+fn frame(
+    source: &Bound<'_, PyAny>,
+    options: &Options,
+    given: &[String],
+) -> PyResult<Option<PrefixData>> {
+    if !is_frame(source)? {
+        return Ok(None);
+    }
+    if let Some(other) =
+        given.iter().find(|name| !matches!(&***name, "prefix" | "columns" | "strict"))
+    {
+        return Err(PyTypeError::new_err(format!(
+            "{other}: a frame takes the options prefix, columns and strict; cast and filter its columns before"
+        )));
+    }
+    frame_data(source, options).map(Some)
 }
 
 fn feed_error(error: &FeedError) -> PyErr {
@@ -208,7 +241,9 @@ fn read(py: Python<'_>, inputs: &[Input], options: Options) -> PyResult<PrefixDa
 
 /// Reads prefix data of any format and compiles it.
 ///
-/// ``source`` is a path, bytes, a file opened as ``"rb"``, or a list of these, which make one table. The format is
+/// ``source`` is a path, bytes, a file opened as ``"rb"``, or a list of these, which make one table; or a frame: a DataFrame of
+/// pandas or polars, a table of Arrow, a relation of DuckDB, the path of a Parquet file. A frame takes the options ``prefix``
+/// (the name of the column of prefixes; by default the first whose first cell is one), ``columns`` and ``strict``. The format is
 /// recognised from the content, also if it is compressed (gzip, bzip2, zstd, xz); of a zip or tar archive the only file of
 /// data is read, or ``"FILE:MEMBER"``: text with any columns (CSV, TSV, with
 /// or without a header), JSON, lists of prefixes, address ranges (start, end, ...), pyasn .dat, CAIDA pfx2as, sets of
@@ -236,13 +271,16 @@ pub fn load(
     options: Option<LoadOptions>,
 ) -> PyResult<FrozenTable> {
     let plain = options.is_none() && engine == "auto";
-    let options = options.map_or_else(Options::default, |options| options.0);
+    let LoadOptions { options, given } = options.unwrap_or_default();
     let strict = !options.mask_host_bits;
+    if let Some(data) = frame(source, &options, &given)? {
+        return FrozenTable::of_data(py, data, engine, strict);
+    }
     let inputs = Input::all(source)?;
     if let ([Input::Path(path)], true) = (&*inputs, plain)
         && is_compiled(path)
     {
-        return open_file(py, path.clone(), false);
+        return open(py, path.clone(), false, true);
     }
     FrozenTable::of_data(py, read(py, &inputs, options)?, engine, strict)
 }
@@ -282,8 +320,11 @@ pub fn compile(
         let table = table.get().freeze(py, "linear")?;
         return table.write(py, &path, &spec);
     }
-    let options = options.map_or_else(Options::default, |options| options.0);
-    let data = read(py, &Input::all(source)?, options)?;
+    let LoadOptions { options, given } = options.unwrap_or_default();
+    let data = match frame(source, &options, &given)? {
+        Some(data) => data,
+        None => read(py, &Input::all(source)?, options)?,
+    };
     write(py, &data, &path, &spec)
 }
 
@@ -293,20 +334,11 @@ pub fn compile(
 /// nothing outside of it is read. A table whose file is replaced stays as it is; ``table.reload()`` returns the new one.
 ///
 /// The file is mapped into memory. To change it while it is open, rename another file to its name (``os.replace``), as
-/// ``compile`` and ``save`` do: a program that writes into it, as ``shutil.copy`` does, may crash all processes that have it open.
+/// ``compile`` and ``save`` do: a program that writes into it, as ``shutil.copy`` does, may crash all processes that have it
+/// open. With ``mmap=False`` the table keeps a copy of the content, which nobody can change and no process shares.
 #[pyfunction]
-#[pyo3(signature = (path, /, *, trust=false))]
-pub fn open(py: Python<'_>, path: PathBuf, trust: bool) -> PyResult<FrozenTable> {
-    open_file(py, path, trust)
-}
-
-fn open_file(py: Python<'_>, path: PathBuf, trust: bool) -> PyResult<FrozenTable> {
-    let open = || match trust {
-        // SAFETY: the documentation of `open` and of `load` states that an open file is only replaced.
-        true => unsafe { FileTable::map_trusted(&path) },
-        // SAFETY: the same.
-        false => unsafe { FileTable::map(&path) },
-    };
-    let table = py.detach(open).map_err(|error| file_error(&error))?;
-    Ok(FrozenTable::of_file(table, path, trust))
+#[pyo3(signature = (path, /, *, trust=false, mmap=true))]
+pub fn open(py: Python<'_>, path: PathBuf, trust: bool, mmap: bool) -> PyResult<FrozenTable> {
+    let (table, opened) = open_table(py, &path, trust, mmap)?;
+    Ok(FrozenTable::of_file(table, opened))
 }

@@ -3,9 +3,10 @@
 use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList, PySlice};
 
-use crate::bulk::{Column, Data, Id, Integers};
+use crate::bulk::{Bits, Column, Data, Id, Integers};
+use crate::pause::{OBJECTS, pause};
 
 /// The types that arrays of addresses can have, for errors.
 const TYPES: &str = "expected uint32 or other integers (IPv4), '>u4', 'S4', 'S16', 'V4' or 'V16' (bytes in network \
@@ -28,7 +29,7 @@ pub fn is_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// An array that is contiguous, aligned and of the class `ndarray` itself.
 pub struct Array<'py> {
     /// Keeps the memory alive.
-    _array: Bound<'py, PyAny>,
+    array: Bound<'py, PyAny>,
     order: u8,
     kind: u8,
     item_size: usize,
@@ -36,20 +37,20 @@ pub struct Array<'py> {
     rows: usize,
     columns: Option<usize>,
     data: usize,
+    /// A bit for each row, 0 for a masked one.
+    valid: Option<Vec<u8>>,
 }
 
 impl<'py> Array<'py> {
     /// Reads an array; copies one that has gaps.
     ///
     /// # Errors
-    /// For arrays without a dimension or with more than two, and masked arrays.
+    /// For arrays without a dimension or with more than two, and masked ones of two dimensions or of objects.
     pub fn new(object: &Bound<'py, PyAny>) -> PyResult<Self> {
         let py = object.py();
         let numpy = py.import(intern!(py, "numpy"))?;
         if object.hasattr(intern!(py, "mask"))? {
-            return Err(PyTypeError::new_err(
-                "a masked array: pass array.filled(...) or array.compressed()",
-            ));
+            return Self::of_masked(object);
         }
         // The class `ndarray` itself: its interface is reliable.
         let base = numpy.call_method1(intern!(py, "asarray"), (object,))?;
@@ -62,6 +63,23 @@ impl<'py> Array<'py> {
         let require = (&base, py.None(), ["C", "A"]);
         let array = numpy.call_method1(intern!(py, "require"), require)?;
         Self::of_contiguous(array)
+    }
+
+    /// Reads a masked array: what is masked is null.
+    fn of_masked(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let py = object.py();
+        let numpy = py.import(intern!(py, "numpy"))?;
+        let mut array = Self::new(&object.getattr(intern!(py, "data"))?)?;
+        if array.columns.is_some() || array.has_objects() {
+            return Err(PyTypeError::new_err(
+                "a masked array of two dimensions or of objects: expected numbers or text of one dimension",
+            ));
+        }
+        let mask = numpy.getattr("ma")?.call_method1("getmaskarray", (object,))?;
+        let valid = numpy.call_method1("logical_not", (mask,))?;
+        let bits = numpy.call_method1("packbits", (valid, py.None(), "little"))?;
+        array.valid = Some(bits.call_method0("tobytes")?.extract()?);
+        Ok(array)
     }
 
     fn of_contiguous(array: Bound<'py, PyAny>) -> PyResult<Self> {
@@ -86,7 +104,7 @@ impl<'py> Array<'py> {
             [rows, columns] => (rows, Some(columns)),
             _ => return Err(PyValueError::new_err("the array has changed its shape")),
         };
-        Ok(Self { _array: array, order, kind, item_size, rows, columns, data })
+        Ok(Self { array, order, kind, item_size, rows, columns, data, valid: None })
     }
 
     /// Whether the items are Python objects, which are read as a list is.
@@ -108,7 +126,7 @@ impl<'py> Array<'py> {
             return &[];
         }
         assert!(data.is_aligned() && !data.is_null(), "NumPy aligned the array");
-        // SAFETY: a contiguous array of `rows` times `columns` items of this size begins at `data`; `_array` keeps it
+        // SAFETY: a contiguous array of `rows` times `columns` items of this size begins at `data`; `array` keeps it
         // alive as long as `self`; it is aligned, and any bits are a value.
         unsafe { std::slice::from_raw_parts(data, len) }
     }
@@ -118,7 +136,12 @@ impl<'py> Array<'py> {
     /// # Errors
     /// When the type is none of addresses.
     pub fn column(&self) -> PyResult<Column<'_>> {
-        Ok(Column::new(match (self.kind, self.item_size, self.columns) {
+        let valid = self.valid.as_deref().and_then(|bytes| Bits::new(bytes, 0, self.rows));
+        Ok(Column { data: self.data()?, valid })
+    }
+
+    fn data(&self) -> PyResult<Data<'_>> {
+        Ok(match (self.kind, self.item_size, self.columns) {
             (b'u', 1, Some(4)) => Data::Network4(self.items(4)),
             (b'u', 1, Some(16)) => Data::Network16(self.items(16)),
             (b'u', 8, Some(2)) if !self.is_swapped() => Data::U64Pairs(self.items::<[u64; 2]>(1)),
@@ -139,7 +162,7 @@ impl<'py> Array<'py> {
                 }
             }
             _ => return Err(self.refused()),
-        }))
+        })
     }
 
     fn integers(&self, kind: u8, size: usize) -> Option<Integers<'_>> {
@@ -156,15 +179,13 @@ impl<'py> Array<'py> {
     }
 
     fn refused(&self) -> PyErr {
-        let (order, kind) = (char::from(self.order), char::from(self.kind));
-        let size = if self.kind == b'U' { self.item_size / 4 } else { self.item_size };
+        let dtype = self.array.getattr("dtype").and_then(|dtype| dtype.str());
+        let dtype = dtype.map_or_else(|_| "unknown".into(), |dtype| dtype.to_string());
         let shape = match self.columns {
             Some(columns) => format!(" and shape ({}, {columns})", self.rows),
             None => String::new(),
         };
-        PyTypeError::new_err(format!(
-            "an array of type '{order}{kind}{size}'{shape} has no addresses: {TYPES}"
-        ))
+        PyTypeError::new_err(format!("an array of type {dtype}{shape} has no addresses: {TYPES}"))
     }
 }
 
@@ -207,13 +228,25 @@ pub fn filled_with_ids<'py, R>(
 /// An array of objects, of these items.
 pub fn objects<'py>(
     py: Python<'py>,
-    items: impl ExactSizeIterator<Item = Py<PyAny>>,
+    items: impl Iterator<Item = PyResult<Py<PyAny>>>,
+    len: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let numpy = needed(py)?;
-    // By `fromiter`, since `array` would take sequences among the items apart.
-    let len = items.len();
-    let items = pyo3::types::PyList::new(py, items)?;
-    numpy.call_method1(intern!(py, "fromiter"), (items, intern!(py, "object"), len))
+    let object = intern!(py, "object");
+    let array = numpy.call_method1(intern!(py, "empty"), (len, object))?;
+    let mut items = items.fuse();
+    let mut start = 0;
+    while start < len {
+        let chunk = items.by_ref().take(OBJECTS).collect::<PyResult<Vec<_>>>()?;
+        let end = start + chunk.len();
+        // By `fromiter`, since an assignment of a list would take sequences among the items apart.
+        let list = PyList::new(py, chunk)?;
+        let part = numpy.call_method1(intern!(py, "fromiter"), (list, object, end - start))?;
+        array.set_item(PySlice::new(py, start as isize, end as isize, 1), part)?;
+        start = end;
+        pause(py)?;
+    }
+    Ok(array)
 }
 
 /// Types for which any bits are a value.

@@ -1,18 +1,18 @@
 //! The forms in which batches are answered.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use longmatch::{IpPrefix, NextHopId};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 
-use crate::answers::{dictionary, encoded, gathered};
-use crate::arrow::{ArrowColumn, ColumnData};
-use crate::bulk::Id;
+use crate::arrow_column::ArrowColumn;
+use crate::bulk::{Id, MATCH, NO_MATCH, NOT_AN_ADDRESS};
 use crate::input::Form;
+use crate::kinds::Kinds;
 use crate::numpy;
-use crate::store::Typed;
+use crate::pause::list_of;
+use crate::store::{Texts, Typed};
 use crate::text::prefix_str;
 
 /// What `lookup_many` returns.
@@ -36,46 +36,20 @@ impl Output {
     }
 }
 
-/// A column of values, ready for answers.
-pub struct TypedColumn {
-    pub typed: Typed,
-    /// The dictionary of strings.
-    pub dictionary: Option<Arc<ColumnData>>,
-}
-
-impl TypedColumn {
-    pub fn new(typed: Typed) -> PyResult<Self> {
-        let dictionary = match &typed {
-            Typed::Strings(values) => {
-                // Without index 0, which means no match.
-                let strings = values.iter().skip(1).map(Option::as_deref);
-                Some(Arc::new(dictionary(strings).map_err(PyValueError::new_err)?))
-            }
-            _ => None,
-        };
-        Ok(Self { typed, dictionary })
-    }
-
-    /// Values that are Python objects of one type.
-    ///
-    /// # Errors
-    /// When they are of several types, or of one that Arrow has not.
-    pub fn of_objects(py: Python<'_>, objects: &[Option<Py<PyAny>>]) -> PyResult<Self> {
-        Self::new(Typed::of_objects(py, objects).map_err(|name| {
-            PyTypeError::new_err(format!(
-                "values of several types or of type {name} make no Arrow array: use out='values' or out='codes'"
-            ))
-        })?)
-    }
-
-    pub fn answers(&self, ids: &[Id]) -> ColumnData {
-        match (&self.typed, &self.dictionary) {
-            (Typed::Strings(values), Some(dictionary)) => {
-                encoded(ids, dictionary.clone(), |code| values[code].is_none())
-            }
-            (typed, _) => gathered(ids, typed),
-        }
-    }
+/// Values that are Python objects of one type.
+///
+/// # Errors
+/// When they are of several types, or of one that Arrow has not.
+pub fn typed_objects(
+    py: Python<'_>,
+    objects: &[Option<Py<PyAny>>],
+    kinds: Kinds,
+) -> PyResult<Arc<Typed>> {
+    Typed::of_objects(py, objects, kinds).map(Arc::new).map_err(|names| {
+        PyTypeError::new_err(format!(
+            "the table has values of these types, which make no Arrow array: {names}; use out='values' or out='codes'"
+        ))
+    })
 }
 
 /// Codes as an array of NumPy.
@@ -96,11 +70,11 @@ pub fn of_objects<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let objects = ids
         .iter()
-        .map(|id| id.and_then(|id| object(id.get() as usize)).unwrap_or_else(|| py.None()));
+        .map(|id| Ok(id.and_then(|id| object(id.get() as usize)).unwrap_or_else(|| py.None())));
     if form == Form::NumPy {
-        return numpy::objects(py, objects);
+        return numpy::objects(py, objects, ids.len());
     }
-    Ok(PyList::new(py, objects)?.into_any())
+    Ok(list_of(py, objects)?.into_any())
 }
 
 /// The number of threads for `threads=`.
@@ -116,21 +90,40 @@ pub fn thread_count(threads: Option<i64>) -> PyResult<usize> {
 }
 
 /// The answers as an Arrow array.
-pub fn arrow<'py>(py: Python<'py>, typed: &TypedColumn, ids: &[Id]) -> PyResult<Bound<'py, PyAny>> {
-    let data = py.detach(|| typed.answers(ids));
-    arrow_column(py, data)
+pub fn arrow<'py>(py: Python<'py>, values: &Arc<Typed>, ids: &[Id]) -> PyResult<Bound<'py, PyAny>> {
+    Ok(Bound::new(py, ArrowColumn::new(ids.to_vec(), values.clone()))?.into_any())
 }
 
-/// An Arrow array as a Python object.
-pub fn arrow_column(py: Python<'_>, data: ColumnData) -> PyResult<Bound<'_, PyAny>> {
-    Ok(Bound::new(py, ArrowColumn { data: Arc::new(data) })?.into_any())
+/// The states of addresses in the form of the answers.
+pub fn states<'py>(py: Python<'py>, states: &[Id], output: Output) -> PyResult<Bound<'py, PyAny>> {
+    static NAMES: OnceLock<Arc<Typed>> = OnceLock::new();
+    let names = NAMES.get_or_init(|| {
+        let mut names = [None; 4];
+        let named = [(MATCH, "match"), (NO_MATCH, "no match"), (NOT_AN_ADDRESS, "not an address")];
+        named.into_iter().for_each(|(state, name)| names[state.get() as usize] = Some(name));
+        Arc::new(Typed::Strings(Texts::new(names.into_iter())))
+    });
+    typed_output(py, states, output, names)
 }
 
-/// The texts of prefixes, for arrays that refer to them.
-pub fn prefix_dictionary(prefixes: impl Iterator<Item = IpPrefix>) -> PyResult<Arc<ColumnData>> {
-    let texts: Vec<_> = prefixes.map(|prefix| prefix.to_string()).collect();
-    let texts = texts.iter().map(|text| Some(text.as_str()));
-    Ok(Arc::new(dictionary(texts).map_err(PyValueError::new_err)?))
+/// Answers of one type in any form.
+pub fn typed_output<'py>(
+    py: Python<'py>,
+    ids: &[Id],
+    output: Output,
+    values: &Arc<Typed>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match output {
+        Output::Codes => codes_array(py, ids),
+        Output::Arrow => arrow(py, values, ids),
+        Output::Values(form) => of_objects(py, ids, form, |code| Some(values.object(py, code))),
+    }
+}
+
+/// The texts of prefixes, by their ids from 1.
+pub fn prefix_texts(prefixes: impl Iterator<Item = IpPrefix>) -> Arc<Typed> {
+    let texts = prefixes.map(|prefix| Some(prefix.to_string()));
+    Arc::new(Typed::Strings(Texts::new(std::iter::once(None).chain(texts))))
 }
 
 /// Prefixes and values that answers denote, by their numbers.
@@ -152,16 +145,17 @@ impl Answered {
         NextHopId::new(self.prefixes.len() as u32)
     }
 
-    /// The values of the answers.
+    /// The values of the answers; `kinds` are those of the whole table.
     pub fn values<'py>(
         &self,
         py: Python<'py>,
         ids: &[Id],
         output: Output,
+        kinds: Kinds,
     ) -> PyResult<Bound<'py, PyAny>> {
         match output {
             Output::Codes => codes_array(py, ids),
-            Output::Arrow => arrow(py, &TypedColumn::of_objects(py, &self.values)?, ids),
+            Output::Arrow => arrow(py, &typed_objects(py, &self.values, kinds)?, ids),
             Output::Values(form) => of_objects(py, ids, form, |number| {
                 self.values.get(number)?.as_ref().map(|value| value.clone_ref(py))
             }),
@@ -177,10 +171,7 @@ impl Answered {
     ) -> PyResult<Bound<'py, PyAny>> {
         match output {
             Output::Codes => codes_array(py, ids),
-            Output::Arrow => {
-                let texts = prefix_dictionary(self.prefixes.iter().copied())?;
-                arrow_column(py, encoded(ids, texts, |_| false))
-            }
+            Output::Arrow => arrow(py, &prefix_texts(self.prefixes.iter().copied()), ids),
             Output::Values(form) => {
                 let texts = self.prefixes.iter().map(|prefix| prefix_str(py, *prefix));
                 let texts: Vec<_> = texts.collect();

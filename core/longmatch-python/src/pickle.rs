@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use longmatch::IpPrefix;
+use longmatch::table::ColumnType;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -56,6 +57,12 @@ pub fn damaged() -> PyErr {
     PyValueError::new_err(
         "a damaged pickle of a table: its prefixes and values do not fit together",
     )
+}
+
+/// The type of a column of this name.
+pub fn column_type(name: &str) -> PyResult<ColumnType> {
+    let types = [ColumnType::String, ColumnType::U64, ColumnType::I64, ColumnType::F64];
+    types.into_iter().find(|ty| ty.to_string() == name).ok_or_else(damaged)
 }
 
 /// Appends a prefix: its family, 4 or 6, its length, and its address in network order.

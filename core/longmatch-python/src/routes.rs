@@ -9,19 +9,17 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
-use crate::answers::encoded;
-use crate::arrow::ColumnData;
 use crate::bulk::{Compiled, Id};
 use crate::file::FileStore;
-use crate::output::{Output, arrow_column, codes_array, of_objects, prefix_dictionary};
-use crate::store::Store;
+use crate::output::{Output, arrow, codes_array, of_objects, prefix_texts};
+use crate::store::{Store, Typed};
 use crate::text::prefix_str;
 
 /// The compiled form in which ids identify routes.
 pub struct CompiledRoutes {
     pub compiled: Box<dyn Compiled>,
     names: RouteNames,
-    dictionary: PyOnceLock<Arc<ColumnData>>,
+    texts: PyOnceLock<Arc<Typed>>,
 }
 
 /// The prefixes and the values of the ids of routes.
@@ -53,7 +51,7 @@ impl RouteNames {
 impl CompiledRoutes {
     /// A compiled form, and the prefixes and values of its ids.
     pub fn new(compiled: Box<dyn Compiled>, names: RouteNames) -> Self {
-        Self { compiled, names, dictionary: PyOnceLock::new() }
+        Self { compiled, names, texts: PyOnceLock::new() }
     }
 
     /// The prefix of an id.
@@ -92,10 +90,25 @@ impl CompiledRoutes {
         }
     }
 
-    pub fn dictionary(&self, py: Python<'_>) -> PyResult<&Arc<ColumnData>> {
-        self.dictionary.get_or_try_init(py, || {
-            prefix_dictionary((1..=self.count()).filter_map(|id| self.prefix(id)))
+    /// The prefixes as text, by their ids.
+    fn texts(&self, py: Python<'_>) -> &Arc<Typed> {
+        self.texts.get_or_init(py, || {
+            py.detach(|| prefix_texts((1..=self.count()).filter_map(|id| self.prefix(id))))
         })
+    }
+
+    /// The id of exactly this prefix. Ids are in the order of the prefixes.
+    pub fn id_of(&self, prefix: IpPrefix) -> Id {
+        let (mut start, mut end) = (1, self.count() + 1);
+        while start < end {
+            let middle = start + (end - start) / 2;
+            match self.prefix(middle)?.cmp(&prefix) {
+                std::cmp::Ordering::Less => start = middle + 1,
+                std::cmp::Ordering::Greater => end = middle,
+                std::cmp::Ordering::Equal => return NextHopId::new(u32::try_from(middle).ok()?),
+            }
+        }
+        None
     }
 }
 
@@ -108,10 +121,7 @@ pub fn prefix_output<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     match output {
         Output::Codes => codes_array(py, ids),
-        Output::Arrow => {
-            let dictionary = routes.dictionary(py)?.clone();
-            arrow_column(py, py.detach(|| encoded(ids, dictionary, |_| false)))
-        }
+        Output::Arrow => arrow(py, routes.texts(py), ids),
         Output::Values(form) => {
             // Answers repeat, so each prefix becomes text once.
             let mut texts = HashMap::<usize, Py<PyString>>::new();

@@ -5,9 +5,10 @@ use std::net::IpAddr;
 use longmatch::table::{Cell, Column, ColumnType, Row};
 use longmatch::{Answers, CompileError, FrozenTable, IpPrefix, NextHopId, TableSpec};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyString};
 
 use crate::bulk::Compiled;
+use crate::kinds::{Kinds, Scalar};
 use crate::value::PyValue;
 
 /// Compiles routes; to be called while other threads can run Python.
@@ -30,8 +31,11 @@ pub trait Store: Compiled {
     /// The longest match of an address with its prefix.
     fn longest(&self, addr: IpAddr) -> Option<(IpPrefix, NextHopId)>;
 
-    /// The longest prefix that covers a prefix.
-    fn covering(&self, prefix: IpPrefix) -> Option<(IpPrefix, NextHopId)>;
+    /// The prefixes that cover a prefix, shortest first.
+    fn cover(&self, prefix: IpPrefix) -> Vec<(IpPrefix, NextHopId)>;
+
+    /// The prefixes that a prefix covers, in order.
+    fn children(&self, prefix: IpPrefix) -> Vec<(IpPrefix, NextHopId)>;
 
     /// The routes in order.
     fn routes(&self) -> Vec<(IpPrefix, NextHopId)>;
@@ -72,9 +76,14 @@ impl<T: Clone + Send + Sync + 'static> Store for FrozenTable<T> {
         }
     }
 
-    fn covering(&self, prefix: IpPrefix) -> Option<(IpPrefix, NextHopId)> {
-        let (prefix, _) = self.table().cover(prefix).last()?;
-        Some((prefix, self.exact(prefix)?))
+    fn cover(&self, prefix: IpPrefix) -> Vec<(IpPrefix, NextHopId)> {
+        let prefixes = self.table().cover(prefix).map(|(prefix, _)| prefix);
+        prefixes.filter_map(|prefix| Some((prefix, self.exact(prefix)?))).collect()
+    }
+
+    fn children(&self, prefix: IpPrefix) -> Vec<(IpPrefix, NextHopId)> {
+        let prefixes = self.table().children(prefix).map(|(prefix, _)| prefix);
+        prefixes.filter_map(|prefix| Some((prefix, self.exact(prefix)?))).collect()
     }
 
     fn routes(&self) -> Vec<(IpPrefix, NextHopId)> {
@@ -115,6 +124,11 @@ impl Rows {
         for (id, row) in table.table().next_hops().iter() {
             rows[id.get() as usize] = Some(row.clone());
         }
+        Self::of_rows(columns, rows)
+    }
+
+    /// Rows by their codes.
+    pub fn of_rows(columns: Vec<Column>, rows: Vec<Option<Row>>) -> Self {
         Self { columns, rows }
     }
 }
@@ -156,10 +170,37 @@ pub fn row_object(py: Python<'_>, cells: &dyn CellSource, code: usize) -> PyResu
     }
 }
 
+/// Texts by their codes, one after another in memory.
+#[derive(Debug, Default)]
+pub struct Texts {
+    data: String,
+    /// The end of each text, and whether it is one or a null.
+    ends: Vec<(usize, bool)>,
+}
+
+impl Texts {
+    pub fn new<S: AsRef<str>>(texts: impl Iterator<Item = Option<S>>) -> Self {
+        let mut made = Self::default();
+        for text in texts {
+            made.data.push_str(text.as_ref().map_or("", |text| text.as_ref()));
+            made.ends.push((made.data.len(), text.is_some()));
+        }
+        made
+    }
+
+    /// The text of a code; `None` for a null and for a code that is not there.
+    #[inline]
+    pub fn get(&self, code: usize) -> Option<&str> {
+        let (end, is_text) = *self.ends.get(code)?;
+        let start = code.checked_sub(1).map_or(0, |before| self.ends[before].0);
+        is_text.then(|| &self.data[start..end])
+    }
+}
+
 /// Values of one type by their codes: index 0 means no match.
 #[derive(Debug)]
 pub enum Typed {
-    Strings(Vec<Option<Box<str>>>),
+    Strings(Texts),
     I64(Vec<Option<i64>>),
     U64(Vec<Option<u64>>),
     F64(Vec<Option<f64>>),
@@ -169,85 +210,66 @@ pub enum Typed {
 impl Typed {
     /// The cells of a column.
     pub fn of_column(cells: &dyn CellSource, column: usize, max_code: usize) -> Self {
-        let codes = 0..=max_code;
-        let cell = |code| cells.cell(code, column);
+        let codes = (0..=max_code).map(|code| cells.cell(code, column));
         match cells.columns()[column].ty {
             ColumnType::U64 => Self::U64(
-                codes
-                    .map(|code| if let Cell::U64(n) = cell(code) { Some(n) } else { None })
-                    .collect(),
+                codes.map(|cell| if let Cell::U64(n) = cell { Some(n) } else { None }).collect(),
             ),
             ColumnType::I64 => Self::I64(
-                codes
-                    .map(|code| if let Cell::I64(n) = cell(code) { Some(n) } else { None })
-                    .collect(),
+                codes.map(|cell| if let Cell::I64(n) = cell { Some(n) } else { None }).collect(),
             ),
             ColumnType::F64 => Self::F64(
-                codes
-                    .map(|code| if let Cell::F64(n) = cell(code) { Some(n) } else { None })
-                    .collect(),
+                codes.map(|cell| if let Cell::F64(n) = cell { Some(n) } else { None }).collect(),
             ),
-            _ => Self::Strings(
-                codes
-                    .map(
-                        |code| if let Cell::String(s) = cell(code) { Some(s.into()) } else { None },
-                    )
-                    .collect(),
-            ),
+            _ => Self::Strings(Texts::new(
+                codes.map(|cell| if let Cell::String(s) = cell { Some(s) } else { None }),
+            )),
         }
     }
 
-    /// Python objects of one type or ``None``; `Err` has the name of a type that does not fit.
-    pub fn of_objects(py: Python<'_>, objects: &[Option<Py<PyAny>>]) -> Result<Self, String> {
-        let objects: Vec<Option<&Bound<'_, PyAny>>> = objects
-            .iter()
-            .map(|object| object.as_ref().map(|object| object.bind(py)).filter(|o| !o.is_none()))
-            .collect();
-        let Some(first) = objects.iter().flatten().next() else {
-            return Ok(Self::Strings(vec![None; objects.len()]));
-        };
-        let all = |read: &dyn Fn(&Bound<'_, PyAny>) -> bool| match objects
-            .iter()
-            .flatten()
-            .find(|object| !read(object))
-        {
-            Some(other) => Err(name_of(other)),
-            None => Ok(()),
-        };
-        let each = || objects.iter();
-        if first.is_instance_of::<PyString>() {
-            all(&|object| object.extract::<String>().is_ok())?;
-            let text = |object: &&Bound<'_, PyAny>| object.extract::<String>().ok().map(Into::into);
-            return Ok(Self::Strings(each().map(|o| o.as_ref().and_then(text)).collect()));
-        }
-        if first.is_instance_of::<PyBool>() {
-            all(&|object| object.is_instance_of::<PyBool>())?;
-            let get = |o: &&Bound<'_, PyAny>| o.extract().ok();
-            return Ok(Self::Bools(each().map(|o| o.as_ref().and_then(get)).collect()));
-        }
-        let number = |object: &Bound<'_, PyAny>| {
-            !object.is_instance_of::<PyBool>()
-                && (object.is_instance_of::<PyInt>() || object.is_instance_of::<PyFloat>())
-        };
-        all(&number)?;
-        if each().flatten().all(|object| object.is_instance_of::<PyInt>()) {
-            if each().flatten().all(|object| object.extract::<i64>().is_ok()) {
-                let get = |o: &&Bound<'_, PyAny>| o.extract().ok();
-                return Ok(Self::I64(each().map(|o| o.as_ref().and_then(get)).collect()));
+    /// Python objects that all have the type of these kinds or are ``None``.
+    ///
+    /// # Errors
+    /// The names of the kinds, when they have no common type.
+    pub fn of_objects(
+        py: Python<'_>,
+        objects: &[Option<Py<PyAny>>],
+        kinds: Kinds,
+    ) -> Result<Self, String> {
+        let each = || objects.iter().map(|object| object.as_ref().map(|object| object.bind(py)));
+        Ok(match kinds.scalar()? {
+            Scalar::Text => Self::Strings(Texts::new(
+                each().map(|object| object.and_then(|object| object.extract::<String>().ok())),
+            )),
+            Scalar::Bool => Self::Bools(each().map(|o| o.and_then(|o| o.extract().ok())).collect()),
+            Scalar::I64 => Self::I64(each().map(|o| o.and_then(|o| o.extract().ok())).collect()),
+            Scalar::U64 => Self::U64(each().map(|o| o.and_then(|o| o.extract().ok())).collect()),
+            Scalar::F64 => Self::F64(each().map(|o| o.and_then(|o| o.extract().ok())).collect()),
+        })
+    }
+
+    /// The value of a code as a Python object.
+    pub fn object(&self, py: Python<'_>, code: usize) -> Py<PyAny> {
+        let cell = match self {
+            Self::Strings(texts) => texts.get(code).map(Cell::String),
+            Self::I64(numbers) => numbers[code].map(Cell::I64),
+            Self::U64(numbers) => numbers[code].map(Cell::U64),
+            Self::F64(numbers) => numbers[code].map(Cell::F64),
+            Self::Bools(values) => {
+                return values[code].map_or_else(
+                    || py.None(),
+                    |value| PyBool::new(py, value).to_owned().into_any().unbind(),
+                );
             }
-            all(&|object| object.extract::<u64>().is_ok())?;
-            let get = |o: &&Bound<'_, PyAny>| o.extract().ok();
-            return Ok(Self::U64(each().map(|o| o.as_ref().and_then(get)).collect()));
-        }
-        let get = |o: &&Bound<'_, PyAny>| o.extract().ok();
-        Ok(Self::F64(each().map(|o| o.as_ref().and_then(get)).collect()))
+        };
+        cell_object(py, cell.unwrap_or(Cell::Null))
     }
 }
 
-fn name_of(object: &Bound<'_, PyAny>) -> String {
-    let ty = object.get_type();
-    let name = ty.name().map(|name| name.to_string_lossy().into_owned());
-    name.unwrap_or_else(|_| String::from("object"))
+/// The kinds of all of these objects.
+pub fn kinds_of(py: Python<'_>, objects: &[Option<Py<PyAny>>]) -> Kinds {
+    let kinds = objects.iter().flatten().map(|object| Kinds::of(object.bind(py)));
+    kinds.fold(Kinds::default(), Kinds::join)
 }
 
 /// The Python objects of a table of objects by their codes.

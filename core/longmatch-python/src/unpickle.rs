@@ -6,16 +6,15 @@ use longmatch::table::{Cell, Column, ColumnType, PrefixData, Row};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::file::open_table;
 use crate::frozen::FrozenTable;
-use crate::load::open;
-use crate::pickle::{damaged, unpack};
+use crate::pickle::{column_type, damaged, unpack};
 use crate::table::Table;
 
 /// Compiles a table again; the pickles of frozen tables of objects call it.
 #[pyfunction]
 pub fn _freeze(py: Python<'_>, table: &Bound<'_, Table>, engine: &str) -> PyResult<FrozenTable> {
-    let strict = table.get().is_strict();
-    FrozenTable::of_objects(py, table.get().read(py).clone(), engine, strict)
+    table.get().freeze(py, engine)
 }
 
 /// Makes a frozen table with columns; the pickles of these tables call it.
@@ -48,14 +47,25 @@ pub fn _rows(
 }
 
 /// Opens a compiled table; the pickles of opened tables call it.
+///
+/// ``ValueError`` if the path names another table than that which was pickled.
 #[pyfunction]
-pub fn _open(py: Python<'_>, path: PathBuf, trust: bool) -> PyResult<FrozenTable> {
-    open(py, path, trust)
-}
-
-fn column_type(name: &str) -> PyResult<ColumnType> {
-    let types = [ColumnType::String, ColumnType::U64, ColumnType::I64, ColumnType::F64];
-    types.into_iter().find(|ty| ty.to_string() == name).ok_or_else(damaged)
+pub fn _open(
+    py: Python<'_>,
+    path: PathBuf,
+    trust: bool,
+    mmap: bool,
+    identity: u64,
+) -> PyResult<FrozenTable> {
+    let (table, opened) = open_table(py, &path, trust, mmap)?;
+    if opened.identity != identity {
+        return Err(PyValueError::new_err(format!(
+            "{}: the file has been replaced by another table since this one was pickled: reload the table before it is \
+             pickled, or open the path in each process",
+            path.display()
+        )));
+    }
+    Ok(FrozenTable::of_file(table, opened))
 }
 
 fn row(columns: &[Column], cells: &[Bound<'_, PyAny>]) -> PyResult<Row> {

@@ -6,8 +6,9 @@ use std::mem::ManuallyDrop;
 
 use longmatch::InsertError;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString, PyTuple};
 
 thread_local! {
     /// References whose owners are gone, kept until no lock is held: dropping the last reference of an object runs its
@@ -23,9 +24,36 @@ thread_local! {
 #[derive(Debug)]
 pub struct PyValue(ManuallyDrop<Py<PyAny>>);
 
+/// A scalar of NumPy as the object of Python; others as they are.
+///
+/// # Errors
+/// What NumPy raises.
+pub fn plain<'py>(object: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let is_builtin = object.is_none()
+        || object.is_instance_of::<PyBool>()
+        || object.is_instance_of::<PyDict>()
+        || !matches!(content(&object), Content::Object);
+    if is_builtin {
+        return Ok(object);
+    }
+    let py = object.py();
+    let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
+    let Some(numpy) = modules.cast::<PyDict>()?.get_item(intern!(py, "numpy"))? else {
+        return Ok(object);
+    };
+    // A module that is being imported may not have it yet.
+    let Some(scalar) = numpy.getattr_opt(intern!(py, "generic"))? else { return Ok(object) };
+    if object.is_instance(&scalar)? {
+        return object.call_method0(intern!(py, "item"));
+    }
+    Ok(object)
+}
+
 impl PyValue {
+    /// A value; a scalar of NumPy becomes the object of Python.
     pub fn new(object: Bound<'_, PyAny>) -> Self {
-        Self(ManuallyDrop::new(object.unbind()))
+        // What NumPy cannot convert stays as it is.
+        Self(ManuallyDrop::new(plain(object.clone()).unwrap_or(object).unbind()))
     }
 
     pub fn object(&self) -> &Py<PyAny> {

@@ -1,4 +1,4 @@
-"""Every example of the docstrings, of the package's README and of docs/python.md."""
+"""Every example of the docstrings, of the package's README, of docs/python.md and of docs/from-pytricia.md."""
 
 import doctest
 import pathlib
@@ -10,7 +10,8 @@ import longmatch
 from longmatch import _longmatch
 
 PACKAGE = pathlib.Path(__file__).parents[1]
-PAGES = [PACKAGE / "README.md", PACKAGE.parents[1] / "docs" / "python.md"]
+DOCS = PACKAGE.parents[1] / "docs"
+PAGES = [PACKAGE / "README.md", DOCS / "python.md", DOCS / "from-pytricia.md"]
 
 
 def docstrings():

@@ -175,6 +175,9 @@ def test_errors(tmp_path):
         longmatch.load(b"\0\1\2\3" * 100)
     with pytest.raises(ValueError, match="answers="):
         longmatch.load(CSV).save(tmp_path / "x.lm", answers="x")
+    for source in (5, None, {"10.0.0.0/8": 1}):
+        with pytest.raises(TypeError, match="a DataFrame"):
+            longmatch.load(source)
     with pytest.raises(ValueError, match="not opened from a file"):
         longmatch.load(CSV).reload()
 
@@ -213,8 +216,11 @@ def test_objects_are_saved_as_columns(tmp_path):
     assert saved("a", "b", None) == ["value"]
     assert saved(1, -2, None) == saved(1.5, 2.5) == saved(2**64 - 1, 5) == ["value"]
     assert saved({"a": 1, "b": "x"}, {"a": 2, "b": None}) == ["a", "b"]
-    for odd in ([[1]], [1, "x"], [{"a": 1}, 5], [{1: 2}], [True], [{"a": [1]}], [2**70], [-1, 2**63]):
-        with pytest.raises((TypeError, OverflowError)):
+    assert saved(True, True) == []
+    odds = [[[1]], [1, "x"], [{"a": 1}, 5], [{1: 2}], [True, False], [{"a": [1]}], [{"a": True}], [2**70], [-1, 2**63]]
+    odds += [[2**60 + 1, 0.5], [0.5, 2**60 + 1], ["\ud800"], [{"a": 1}, {"b": 1}], [{"a": 1}, {"a": 1, "b": 2}], [{"a": 1, "b": 2}, {"a": 1}]]
+    for odd in odds:
+        with pytest.raises((TypeError, ValueError), match=r"^[12]\.0\.0\.0/8: "):
             saved(*odd)
 
 
@@ -302,3 +308,70 @@ def test_members_of_archives_and_joined_files():
         longmatch.load(data / "GeoLite2-Country-CSV.zip")
     with pytest.raises(ValueError, match="expected COLUMN=FILE"):
         longmatch.load(blocks, join={"": "x"})
+
+
+def test_thawed_tables_keep_their_columns(tmp_path):
+    """Names and types stay through changes, copies, pickles, freeze and save; a value that does not fit is refused."""
+    data = [
+        (b"network,asn\n10.0.0.0/8,64500\n", 64501, "x"),
+        (b"network,site\n10.0.0.0/8,007\n", "008", 8),
+        (b"network,score\n10.0.0.0/8,1.5\n", 2.0, "x"),
+        (b"network,asn,site\n10.0.0.0/8,1,x\n", {"asn": 2, "site": None}, {"asn": 2}),
+        (b"10.0.0.0/8\n", True, "x"),
+    ]
+    for content, value, odd in data:
+        loaded = longmatch.load(content)
+        thawed = loaded.thaw()
+        thawed["11.0.0.0/8"] = value
+        for table in (thawed, thawed.copy(), pickle.loads(pickle.dumps(thawed)), Table(thawed), thawed.live(), thawed.live().thaw()):
+            frozen = table.freeze()
+            assert frozen.columns == loaded.columns and frozen.lookup("11.0.0.1") == value
+            frozen.save(tmp_path / "t.lm")
+            opened = longmatch.open(tmp_path / "t.lm")
+            assert opened.columns == loaded.columns and opened == frozen == table.freeze()
+            for column in loaded.columns:
+                assert frozen.arrow_type(column) == loaded.arrow_type(column) == opened.arrow_type(column)
+        for change in (odd, object()):
+            thawed["12.0.0.0/8"] = change
+            with pytest.raises((TypeError, ValueError), match=r"^12\.0\.0\.0/8: "):
+                thawed.freeze()
+            with pytest.raises((TypeError, ValueError), match=r"^12\.0\.0\.0/8: "):
+                longmatch.compile(thawed, tmp_path / "t.lm")
+        # Without the columns any value goes.
+        assert Table(dict(thawed.items())).freeze().lookup("12.0.0.1") is thawed["12.0.0.1"]
+
+
+def test_a_path_is_absolute(lm, monkeypatch):
+    monkeypatch.chdir(lm.parent)
+    for options in ({}, {"mmap": False}, {"trust": True, "mmap": False}):
+        table = longmatch.open(lm.name, **options)
+        pickled = pickle.dumps(table)
+        monkeypatch.chdir("/")
+        assert table.path == str(lm) and table.reload() is table
+        assert pickle.loads(pickled) == table
+        monkeypatch.chdir(lm.parent)
+
+
+def test_a_pickle_is_of_the_same_file(lm):
+    table = longmatch.open(lm)
+    pickled, content = pickle.dumps(table), lm.read_bytes()
+    longmatch.compile(b"network,asn\n9.0.0.0/8,9\n10.0.0.0/8,1\n", lm)
+    with pytest.raises(ValueError, match=f"{lm}: the file has been replaced"):
+        pickle.loads(pickled)
+    assert pickle.loads(pickle.dumps(table.reload())).lookup("10.0.0.1") == 1
+    # The same content, in another file of the same name, is the same table.
+    other = lm.with_suffix(".new")
+    other.write_bytes(content)
+    os.replace(other, lm)
+    assert pickle.loads(pickled) == table
+
+
+def test_a_copy_outlives_writes_into_the_file(lm):
+    table = longmatch.open(lm, mmap=False)
+    content = lm.read_bytes()
+    with open(lm, "r+b") as file:
+        file.write(b"x" * len(content))
+        file.truncate(100)
+    assert table.lookup_many(ADDRESSES) == ROWS
+    lm.write_bytes(content)
+    assert table.reload().lookup_many(ADDRESSES) == ROWS

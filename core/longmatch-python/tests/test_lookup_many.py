@@ -1,10 +1,14 @@
 """lookup_many: every form of input and output, against single lookups."""
 
+import array
 import ipaddress
 import random
+import signal
 import threading
+import time
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -256,12 +260,11 @@ def test_empty(table):
         np.zeros(3, "V5"),
         np.zeros(3, [("a", "u4"), ("b", "u1")]),
         np.zeros(3, ">i8"),
-        np.ma.masked_array([1, 2], [True, False], dtype=np.uint32),
     ],
     ids=lambda array: f"{array.dtype} {array.shape}",
 )
 def test_odd_arrays_are_refused(table, array):
-    with pytest.raises((TypeError, ValueError), match="expected|masked"):
+    with pytest.raises((TypeError, ValueError), match="expected"):
         table.lookup_many(array)
 
 
@@ -277,9 +280,17 @@ def test_odd_arrow_types_are_refused(table, array):
 
 
 def test_other_objects_are_refused(table):
-    for other in ("10.0.0.1", b"\0\0\0\0", 5, None, object()):
-        with pytest.raises(TypeError):
+    for other in ("10.0.0.1", b"\0\0\0\0"):
+        with pytest.raises(TypeError, match="many addresses"):
             table.lookup_many(other)
+    for other in (5, None, object()):
+        with pytest.raises(TypeError, match="addresses of type .*: expected"):
+            table.lookup_many(other)
+    for other in (array.array("I", [1]), memoryview(b"1234")):
+        with pytest.raises(TypeError, match="numpy.asarray"):
+            table.lookup_many(other)
+    with pytest.raises(TypeError, match="collect it"):
+        table.lookup_many(pl.LazyFrame({"a": ["10.0.0.1"]}))
     for item in (5, 1.5, object(), [1]):
         with pytest.raises(TypeError, match="item 1"):
             table.lookup_many(["10.0.0.1", item])
@@ -313,7 +324,7 @@ def test_arrow_answers_by_type():
         assert found.to_pylist() == [*values_, None, None]
         assert len(table.lookup_many(addresses, out="arrow")) == len(addresses)
 
-    answers(["a", None, "é", ""], "dictionary<values=string, indices=int32, ordered=0>")
+    answers(["a", None, "é", ""], "string")
     answers([1, None, -5], "int64")
     answers([1, 2**64 - 1], "uint64")
     answers([1, 1.5, None], "double")
@@ -394,3 +405,102 @@ def test_threads_share_a_frozen_table(table):
     [worker.start() for worker in workers]
     [worker.join() for worker in workers]
     assert not failures
+
+
+STATES = [
+    ("10.9.0.1", "lab", "match"),
+    (None, None, None),
+    ("241.0.0.1", None, "no match"),
+    ("no address", None, "not an address"),
+    ("", None, "not an address"),
+    ("2001:db8:5::1", "lab 0", "match"),
+]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_states(table, threads):
+    """No match, null and no address are told apart, in every form."""
+    texts, expected, states = map(list, zip(*STATES))
+    live = make().live()
+    inputs = [texts, np.array(texts, dtype=object), pa.array(texts), pa.array(texts, pa.string_view())]
+    inputs += [pa.array(texts).dictionary_encode(), pa.chunked_array([pa.array(texts[:2]), pa.array(texts[2:])])]
+    for addresses in inputs:
+        for one in (table, live, live.reader()):
+            found, state = one.lookup_many(addresses, return_status=True, threads=threads)
+            assert (values(found), values(state)) == (expected, states)
+            found, prefixes, state = one.lookup_many(addresses, return_prefix=True, return_status=True)
+            assert (values(found), values(state)) == (expected, states)
+            assert values(prefixes)[0] == "10.9.0.0/16"
+        codes, state = table.lookup_many(addresses, return_status=True, out="codes")
+        assert state.tolist() == [1, 0, 2, 3, 3, 1] and codes.astype(bool).tolist() == [e is not None for e in expected]
+    for addresses in (np.array([0x0A090001, 0xF1000001], np.uint32), pa.array([0x0A090001, 0xF1000001], pa.uint32())):
+        assert values(table.lookup_many(addresses, return_status=True)[1]) == ["match", "no match"]
+    assert values(table.lookup_many(pa.array([-1, 0x0A090001], pa.int64()), return_status=True)[1]) == ["not an address", "match"]
+    many = pa.array(["10.9.0.1", "x", None] * 50_000)
+    found, state = table.lookup_many(many, return_status=True, threads=threads)
+    assert pa.array(state).value_counts().to_pylist() == [{"values": v, "counts": 50_000} for v in ("match", "not an address", None)]
+
+
+LENIENT = [" 10.9.0.1", "10.9.0.1\n", "\t10.9.0.1 ", "10.9.0.1:80", "[10.9.0.1]:65535", "10.9.0.1/32", "::ffff:10.9.0.1"]
+LENIENT += ["::ffff:10.9.0.1/128", "[::ffff:10.9.0.1]", "[::ffff:10.9.0.1]:443", "::ffff:10.9.0.1%eth0"]
+NOT_LENIENT = ["10.9.0.1:", "10.9.0.1:80:80", "10.9.0.1:65536", "10.9.0.1:-1", "[10.9.0.1", "10.9.0.1]", "[10.9.0.1]x", "10.9.0.1/31"]
+NOT_LENIENT += ["::1/32", "10.9.0.1%eth0", "::1%", "10.9.0.1 10.9.0.1", "0x0a090001", "168362241", "", " ", "[]", ":80", "/32"]
+
+
+def test_lenient_reading(table):
+    live = make().live()
+    for texts in (LENIENT, np.array(LENIENT), np.array(LENIENT, dtype=object), pa.array(LENIENT), pa.array(LENIENT).dictionary_encode()):
+        assert values(table.lookup_many(texts))[:6] == [None] * 6
+        for one in (table, live):
+            assert values(one.lookup_many(texts, lenient=True, strict=True)) == ["lab"] * len(LENIENT)
+            found, prefixes, states = one.lookup_many(texts, lenient=True, return_prefix=True, return_status=True)
+            assert set(values(prefixes)) == {"10.9.0.0/16"} and set(values(states)) == {"match"}
+    for text in NOT_LENIENT:
+        assert table.lookup_many([text], lenient=True, return_status=True) == ([None], ["not an address"]), text
+        with pytest.raises(ValueError, match="item 1 is not an address"):
+            table.lookup_many(["10.9.0.1", text], lenient=True, strict=True)
+    signed = pa.array([-0x5F000000, 0x0A090001, None], pa.int32())
+    assert values(table.lookup_many(signed)) == [None, "lab", None]
+    assert values(table.lookup_many(signed, lenient=True)) == [table.lookup("161.0.0.0"), "lab", None]
+
+
+def test_columns_of_prefixes(table):
+    plain = table.keys() + ["10.9.0.0/17", "10.9.1.1/32", "10.0.0.0/7", "0.0.0.0/0", "::/0", "10.9.1.2", "2001:db8:5::/64"]
+    random.shuffle(plain)
+    expected = [table.get(key) for key in plain]
+    matched = [table.get_key(key) for key in plain]
+    networks = [ipaddress.ip_network(key) for key in plain]
+    for keys in (plain, networks, np.array(plain), pa.array(plain), pa.array(plain).dictionary_encode()):
+        found, prefixes = table.lookup_many(keys, prefixes=True, return_prefix=True, strict=True)
+        assert (values(found), values(prefixes)) == (expected, matched)
+        assert values(table.lookup_many(keys, prefixes=True)) == expected
+        codes, prefixes = table.lookup_many(keys, prefixes=True, return_prefix=True, out="codes")
+        assert [table.prefixes_by_code[code] for code in prefixes] == matched
+    odd = ["10.9.0.1/16", "10.9.0.0/33", "x/8", "10.9.0.0/", "10.9.0.0/08"]
+    assert table.lookup_many(odd, prefixes=True, return_status=True) == ([None] * 5, ["not an address"] * 5)
+    loose = Table({"10.0.0.0/8": 1}, strict=False).freeze()
+    assert loose.lookup_many(["10.9.0.1/16"], prefixes=True) == [1]
+
+
+class Alarm(Exception):
+    pass
+
+
+@pytest.mark.parametrize("out", ["codes", "values", "arrow"])
+def test_signals_end_long_lookups(out):
+    def ring(*_):
+        raise Alarm
+
+    table = Table({"10.0.0.0/8": 1}).freeze()
+    addresses = np.zeros(100_000_000, np.uint32)
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        start = time.perf_counter()
+        with pytest.raises(Alarm):
+            for _ in range(50):
+                table.lookup_many(addresses, out=out)
+        assert time.perf_counter() - start < 2
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -147,7 +147,10 @@ def test_edges_of_a_prefix():
 
 def test_host_bits():
     table = Table()
-    for key in ["10.0.0.1/8", ipaddress.ip_interface("10.0.0.1/8"), (0x0A000001, 4, 8)]:
+    # An interface stands for its network.
+    table[ipaddress.ip_interface("10.0.0.1/8")] = 1
+    assert table.keys() == ["10.0.0.0/8"]
+    for key in ["10.0.0.1/8", (0x0A000001, 4, 8)]:
         with pytest.raises(ValueError, match="host bits are set after /8"):
             table[key] = 1
         with pytest.raises(ValueError, match="strict=False"):

@@ -1,7 +1,9 @@
 """Many threads on one table: frozen, live, and the dict-like one; interpreters."""
 
+import contextlib
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -93,6 +95,88 @@ def test_live_table_by_itself():
         assert Table({"10.0.0.0/8": 1}).live(engine).lookup("10.0.0.1") == 1
     with pytest.raises(ValueError, match="cannot be compiled for changes"):
         Table({"::/0": 1}).live("sail")
+
+
+def test_with_blocks_take_turns():
+    live = Table().live()
+    entered, may_end, order = threading.Event(), threading.Event(), []
+
+    def first():
+        with live:
+            live["20.0.0.0/8"] = "B"
+            entered.set()
+            may_end.wait(30)
+            order.append("B")
+
+    def second():
+        with contextlib.suppress(ZeroDivisionError), live:
+            order.append("A")
+            live["30.0.0.0/8"] = "A"
+            1 / 0
+
+    one, two = threading.Thread(target=first), threading.Thread(target=second)
+    one.start()
+    assert entered.wait(30)
+    two.start()
+    for change in (lambda: live.insert("1.0.0.0/8", 1), lambda: live.delete("20.0.0.0/8"), live.commit, live.rollback):
+        with pytest.raises(RuntimeError, match="another thread changes the table"):
+            change()
+    may_end.set()
+    one.join()
+    two.join()
+    assert order == ["B", "A"]
+    assert live.lookup("20.0.0.1") == "B" and live.lookup("30.0.0.1") is None
+
+
+def test_no_changes_of_another_thread_are_lost():
+    live = Table().live()
+    thread = threading.Thread(target=live.insert, args=("20.0.0.0/8", "B"))
+    thread.start()
+    thread.join()
+    with pytest.raises(RuntimeError, match="a rollback would lose"):
+        live.rollback()
+    with pytest.raises(RuntimeError, match="commit them first"), live:
+        pass
+    live.commit()
+    live["30.0.0.0/8"] = "A"
+    live.rollback()
+    assert live.items() == [("20.0.0.0/8", "B")]
+    with live:
+        with live:
+            live["40.0.0.0/8"] = "C"
+        assert live.lookup("40.0.0.1") == "C"
+
+    def write(a):
+        for i in range(50):
+            with live:
+                live[f"{a}.{i}.0.0/16"] = i
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(60, 64)))
+    assert len(live) == 2 + 200
+
+
+def test_other_threads_run_during_long_calls():
+    """No call keeps the interpreter for long."""
+    table = Table({f"{i >> 16}.{i >> 8 & 255}.{i & 255}.0/24": i for i in range(1 << 16, 5 << 16)})
+    frozen = table.freeze()
+    longest, ended = [0.0], threading.Event()
+
+    def watch():
+        last = time.perf_counter()
+        while not ended.is_set():
+            time.sleep(0.001)
+            now = time.perf_counter()
+            longest[0], last = max(longest[0], now - last), now
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    frozen.items(), frozen.prefixes_by_code, frozen.keys(), frozen.values(), table.items()
+    frozen.lookup_many(["1.1.1.1"] * 300_000)
+    ended.set()
+    watcher.join()
+    # A build without optimization takes all of these calls a second and more.
+    assert longest[0] < 0.25, longest
 
 
 def test_writers_of_one_table():

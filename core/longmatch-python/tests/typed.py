@@ -1,10 +1,11 @@
 """Uses of the package whose types `mypy --strict` checks; it also runs."""
 
+from collections.abc import Mapping, MutableMapping
 from ipaddress import ip_address
 from typing import Optional
 
 import longmatch
-from longmatch import FrozenTable, LiveTable, Table
+from longmatch import ArrowColumn, FrozenTable, LiveTable, Table
 
 table: Table[str] = Table({"10.0.0.0/8": "office"})
 table["10.9.0.0/16"] = "lab"
@@ -20,7 +21,11 @@ pairs: list[tuple[str, str]] = table.items()
 frozen: FrozenTable[str] = table.freeze("poptrie")
 found: Optional[str] = frozen.lookup("10.9.1.1")
 pair: Optional[tuple[str, str]] = frozen.lookup_prefix("10.9.1.1")
-codes = frozen.lookup_many(["10.9.1.1"], threads=2, strict=True, out="values")
+many: list[Optional[str]] = frozen.lookup_many(["10.9.1.1"], threads=2, strict=True, out="values")
+matched: list[Optional[str]] = frozen.lookup_many(["10.9.1.1"], return_prefix=True)[1]
+arrow: ArrowColumn = frozen.lookup_many(["10.9.1.1"], out="arrow", column=None)
+mapping: Mapping[str, str] = frozen
+mutable: MutableMapping[str, str] = table
 
 live: LiveTable[str] = table.live()
 with live:
@@ -28,6 +33,7 @@ with live:
 row: Optional[dict[str, object]] = longmatch.asn().lookup("1.1.1.1")
 
 assert (value, maybe, known, prefix) == ("lab", "lab", "office", "10.0.0.0/8")
-assert (found, pair, codes) == ("lab", ("10.9.0.0/16", "lab"), ["lab"])
+assert (found, pair, many) == ("lab", ("10.9.0.0/16", "lab"), ["lab"])
+assert matched == ["10.9.0.0/16"] and len(arrow) == 1 and len(mapping) == len(mutable) == 4
 assert (len(keys), len(pairs)) == (4, 4)
 assert row is not None and row["asn"] == 13335

@@ -53,6 +53,38 @@ fn run_steps(steps: &mut Steps) {
             false => steps.give_up(&name, "the wheel could not be built or installed"),
         }
     }
+    for (name, tests) in OTHER_VERSIONS {
+        let step = format!("Python package: {name} versions");
+        match is_installed {
+            true => other_versions(steps, &step, (name, tests), &built),
+            false => steps.give_up(&step, "the wheel could not be built or installed"),
+        }
+    }
+}
+
+/// Environments beside that of the newest versions, by the names of their requirements, and their tests: the oldest versions
+/// that the package claims to work with, and the engines of the recipes.
+const OTHER_VERSIONS: [(&str, &[&str]); 2] = [
+    ("oldest", &["test_types.py", "test_frames.py", "test_mapping.py", "test_lookup_many.py"]),
+    ("recipes", &["test_recipes.py", "test_compatibility.py"]),
+];
+
+/// Tests of the wheel in another environment; skipped without its packages.
+fn other_versions(steps: &mut Steps, step: &str, (name, tests): (&str, &[&str]), built: &Path) {
+    let requirements = package().join(format!("requirements-{name}.txt"));
+    let environment = match Environment::prepare(&directory().join(name), &requirements) {
+        Ok(environment) => environment,
+        Err(why) => return steps.skip(step, &why),
+    };
+    let installed = environment::only_file(built).and_then(|wheel| environment.install(&wheel));
+    if let Err(why) = installed {
+        return steps.step(step, || Verdict::Failed(why));
+    }
+    let mut pytest = environment.python();
+    // Tests that are skipped, for a module that is not installed, are listed.
+    pytest.args(["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
+    pytest.args(tests.iter().map(|test| format!("tests/{test}")));
+    steps.command(step, pytest.current_dir(package()));
 }
 
 /// The verdict of a step that has no output of its own.

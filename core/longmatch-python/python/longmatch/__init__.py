@@ -8,17 +8,24 @@
 ['lab', 'office', None]
 """
 
+from collections.abc import Mapping, MutableMapping
+
 from ._longmatch import (
     ArrowColumn,
     FrozenTable,
     LiveReader,
     LiveTable,
     Table,
+    __version__,
     asn,
     compile,
     load,
     open,
 )
+
+MutableMapping.register(Table)
+Mapping.register(FrozenTable)
+del Mapping, MutableMapping
 
 __all__ = [
     "ArrowColumn",
@@ -26,6 +33,7 @@ __all__ = [
     "LiveReader",
     "LiveTable",
     "Table",
+    "__version__",
     "asn",
     "compile",
     "load",

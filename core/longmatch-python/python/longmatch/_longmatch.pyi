@@ -1,6 +1,6 @@
 """Types of the compiled part of the package."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from ipaddress import (
     IPv4Address,
     IPv4Interface,
@@ -32,6 +32,7 @@ __all__ = [
     "LiveReader",
     "LiveTable",
     "Table",
+    "__version__",
     "_freeze",
     "_open",
     "_rows",
@@ -40,6 +41,8 @@ __all__ = [
     "load",
     "open",
 ]
+
+__version__: str
 
 _V = TypeVar("_V")
 _W = TypeVar("_W")
@@ -56,13 +59,15 @@ _Key: TypeAlias = Union[
 ]
 # NumPy is not needed, so its arrays are iterables here.
 _Addresses: TypeAlias = Union[Iterable[object], _ArrowArray, _ArrowStream]
-_Routes: TypeAlias = Union[Mapping[str, _V], Mapping[Any, _V], Table[_V], Iterable[tuple[_Key, _V]]]
+_Routes: TypeAlias = Union[
+    Mapping[str, _V], Mapping[Any, _V], Iterable[tuple[_Key, _V]], _ArrowArray, _ArrowStream
+]
 _Path: TypeAlias = Union[str, PathLike[str]]
 
 class _Readable(Protocol):
     def read(self) -> bytes: ...
 
-_Source: TypeAlias = Union[_Path, bytes, _Readable]
+_Source: TypeAlias = Union[_Path, bytes, _Readable, _ArrowArray, _ArrowStream]
 
 class _LoadOptions(TypedDict, total=False):
     format: Literal[
@@ -83,8 +88,9 @@ class _LoadOptions(TypedDict, total=False):
 
 _Out: TypeAlias = Literal["auto", "codes", "values", "arrow"]
 
+# `keys`, `values` and `items` are lists, and the methods that find matches take keys of other types than `str`.
 @final
-class Table(Generic[_V]):
+class Table(MutableMapping[str, _V]):
     def __new__(cls, routes: _Routes[_V] | None = None, /, *, strict: bool = True) -> Self: ...
     @property
     def strict(self) -> bool: ...
@@ -92,8 +98,9 @@ class Table(Generic[_V]):
     def __getitem__(self, key: _Key, /) -> _V: ...
     def __setitem__(self, key: _Key, value: _V, /) -> None: ...
     def __delitem__(self, key: _Key, /) -> None: ...
-    def __contains__(self, key: _Key, /) -> bool: ...
+    def __contains__(self, key: _Key, /) -> bool: ...  # type: ignore[override]
     def __iter__(self) -> Iterator[str]: ...
+    def __reversed__(self) -> Iterator[str]: ...
     def __eq__(self, other: object, /) -> bool: ...
     @overload
     def insert(self, prefix: _Key, value: _V, /) -> None: ...
@@ -113,9 +120,9 @@ class Table(Generic[_V]):
     def children(self, key: _Key) -> list[str]: ...
     def covering(self, key: _Key) -> list[tuple[str, _V]]: ...
     def covered(self, key: _Key) -> list[tuple[str, _V]]: ...
-    def keys(self) -> list[str]: ...
-    def values(self) -> list[_V]: ...
-    def items(self) -> list[tuple[str, _V]]: ...
+    def keys(self) -> list[str]: ...  # type: ignore[override]
+    def values(self) -> list[_V]: ...  # type: ignore[override]
+    def items(self) -> list[tuple[str, _V]]: ...  # type: ignore[override]
     @overload
     def pop(self, key: _Key, /) -> _V: ...
     @overload
@@ -124,7 +131,11 @@ class Table(Generic[_V]):
     def setdefault(self, key: _Key, default: None = None, /) -> _V | None: ...
     @overload
     def setdefault(self, key: _Key, default: _V, /) -> _V: ...
-    def update(self, routes: _Routes[_V]) -> None: ...
+    def update(self, routes: _Routes[_V]) -> None: ...  # type: ignore[override]
+    def popitem(self) -> tuple[str, _V]: ...
+    def __or__(self, routes: _Routes[_V], /) -> Table[_V]: ...
+    def __ror__(self, value: Any, /) -> Any: ...
+    def __ior__(self, routes: _Routes[_V], /) -> Self: ...
     def clear(self) -> None: ...
     def copy(self) -> Table[_V]: ...
     def __copy__(self) -> Table[_V]: ...
@@ -135,24 +146,88 @@ class Table(Generic[_V]):
     def __class_getitem__(cls, key: Any) -> GenericAlias: ...
 
 @final
-class FrozenTable(Generic[_V]):
+class FrozenTable(Mapping[str, _V]):
     def __len__(self) -> int: ...
     @overload
     def lookup(self, address: _Address, default: None = None, /) -> _V | None: ...
     @overload
     def lookup(self, address: _Address, default: _W, /) -> _V | _W: ...
     def lookup_prefix(self, address: _Address) -> tuple[str, _V] | None: ...
-    # A list, an array of NumPy or an ArrowColumn, or a pair of these.
+    # For an array of NumPy or an Arrow column the answers are `Any`: their type is of those packages.
+    @overload
+    def lookup_many(
+        self,
+        addresses: _Addresses,
+        /,
+        *,
+        return_prefix: Literal[False] = False,
+        return_status: Literal[False] = False,
+        threads: int | None = None,
+        strict: bool = False,
+        lenient: bool = False,
+        prefixes: bool = False,
+        out: Literal["arrow"],
+        column: str | None = None,
+    ) -> ArrowColumn: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: _Addresses,
+        /,
+        *,
+        return_prefix: Literal[True],
+        return_status: Literal[False] = False,
+        threads: int | None = None,
+        strict: bool = False,
+        lenient: bool = False,
+        prefixes: bool = False,
+        out: Literal["arrow"],
+        column: str | None = None,
+    ) -> tuple[ArrowColumn, ArrowColumn]: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: list[Any] | tuple[Any, ...],
+        /,
+        *,
+        return_prefix: Literal[False] = False,
+        return_status: Literal[False] = False,
+        threads: int | None = None,
+        strict: bool = False,
+        lenient: bool = False,
+        prefixes: bool = False,
+        out: Literal["auto", "values"] = "auto",
+        column: None = None,
+    ) -> list[_V | None]: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: list[Any] | tuple[Any, ...],
+        /,
+        *,
+        return_prefix: Literal[True],
+        return_status: Literal[False] = False,
+        threads: int | None = None,
+        strict: bool = False,
+        lenient: bool = False,
+        prefixes: bool = False,
+        out: Literal["auto", "values"] = "auto",
+        column: None = None,
+    ) -> tuple[list[_V | None], list[str | None]]: ...
+    @overload
     def lookup_many(
         self,
         addresses: _Addresses,
         /,
         *,
         return_prefix: bool = False,
+        return_status: bool = False,
         threads: int | None = None,
         strict: bool = False,
+        lenient: bool = False,
+        prefixes: bool = False,
         out: _Out = "auto",
-        column: str | None = None,
+        column: str | list[str] | tuple[str, ...] | None = None,
     ) -> Any: ...
     @property
     def values_by_code(self) -> tuple[_V | None, ...]: ...
@@ -160,11 +235,13 @@ class FrozenTable(Generic[_V]):
     def prefixes_by_code(self) -> tuple[str | None, ...]: ...
     @property
     def columns(self) -> list[str] | None: ...
+    def arrow_type(self, column: str | None = None) -> str | None: ...
     @property
     def engines(self) -> tuple[str, str]: ...
     def __getitem__(self, key: _Key, /) -> _V: ...
-    def __contains__(self, key: _Key, /) -> bool: ...
+    def __contains__(self, key: _Key, /) -> bool: ...  # type: ignore[override]
     def __iter__(self) -> Iterator[str]: ...
+    def __reversed__(self) -> Iterator[str]: ...
     @overload
     def get(self, key: _Key, default: None = None, /) -> _V | None: ...
     @overload
@@ -174,14 +251,20 @@ class FrozenTable(Generic[_V]):
     @overload
     def get_key(self, key: _Key, default: _W, /) -> str | _W: ...
     def has_key(self, key: _Key) -> bool: ...
-    def keys(self) -> list[str]: ...
-    def values(self) -> list[_V]: ...
-    def items(self) -> list[tuple[str, _V]]: ...
+    def parent(self, key: _Key) -> str | None: ...
+    def children(self, key: _Key) -> list[str]: ...
+    def covering(self, key: _Key) -> list[tuple[str, _V]]: ...
+    def covered(self, key: _Key) -> list[tuple[str, _V]]: ...
+    def keys(self) -> list[str]: ...  # type: ignore[override]
+    def values(self) -> list[_V]: ...  # type: ignore[override]
+    def items(self) -> list[tuple[str, _V]]: ...  # type: ignore[override]
     def thaw(self) -> Table[_V]: ...
     def save(self, path: _Path, /, *, answers: Literal["routes", "values"] = "routes") -> None: ...
     def reload(self) -> FrozenTable[_V]: ...
     @property
     def path(self) -> str | None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
     def __copy__(self) -> FrozenTable[_V]: ...
     @classmethod
     def __class_getitem__(cls, key: Any) -> GenericAlias: ...
@@ -202,16 +285,93 @@ class LiveTable(Generic[_V]):
     @overload
     def lookup(self, address: _Address, default: _W, /) -> _V | _W: ...
     def lookup_prefix(self, address: _Address) -> tuple[str, _V] | None: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: _Addresses,
+        /,
+        *,
+        return_prefix: Literal[False] = False,
+        return_status: Literal[False] = False,
+        threads: int | None = None,
+        strict: bool = False,
+        lenient: bool = False,
+        out: Literal["arrow"],
+    ) -> ArrowColumn: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: _Addresses,
+        /,
+        *,
+        return_prefix: Literal[True],
+        return_status: Literal[False] = False,
+        threads: int | None = None,
+        strict: bool = False,
+        lenient: bool = False,
+        out: Literal["arrow"],
+    ) -> tuple[ArrowColumn, ArrowColumn]: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: list[Any] | tuple[Any, ...],
+        /,
+        *,
+        return_prefix: Literal[False] = False,
+        return_status: Literal[False] = False,
+        threads: int | None = None,
+        strict: bool = False,
+        lenient: bool = False,
+        out: Literal["auto", "values"] = "auto",
+    ) -> list[_V | None]: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: list[Any] | tuple[Any, ...],
+        /,
+        *,
+        return_prefix: Literal[True],
+        return_status: Literal[False] = False,
+        threads: int | None = None,
+        strict: bool = False,
+        lenient: bool = False,
+        out: Literal["auto", "values"] = "auto",
+    ) -> tuple[list[_V | None], list[str | None]]: ...
+    @overload
     def lookup_many(
         self,
         addresses: _Addresses,
         /,
         *,
         return_prefix: bool = False,
+        return_status: bool = False,
         threads: int | None = None,
         strict: bool = False,
+        lenient: bool = False,
         out: Literal["auto", "values", "arrow"] = "auto",
     ) -> Any: ...
+    def __getitem__(self, key: _Key, /) -> _V: ...
+    def __contains__(self, key: _Key, /) -> bool: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __reversed__(self) -> Iterator[str]: ...
+    @overload
+    def get(self, key: _Key, default: None = None, /) -> _V | None: ...
+    @overload
+    def get(self, key: _Key, default: _W, /) -> _V | _W: ...
+    @overload
+    def get_key(self, key: _Key, default: None = None, /) -> str | None: ...
+    @overload
+    def get_key(self, key: _Key, default: _W, /) -> str | _W: ...
+    def has_key(self, key: _Key) -> bool: ...
+    def parent(self, key: _Key) -> str | None: ...
+    def children(self, key: _Key) -> list[str]: ...
+    def covering(self, key: _Key) -> list[tuple[str, _V]]: ...
+    def covered(self, key: _Key) -> list[tuple[str, _V]]: ...
+    def keys(self) -> list[str]: ...
+    def values(self) -> list[_V]: ...
+    def items(self) -> list[tuple[str, _V]]: ...
+    def thaw(self) -> Table[_V]: ...
+    def freeze(self, engine: str = "auto") -> FrozenTable[_V]: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self,
@@ -229,14 +389,69 @@ class LiveReader(Generic[_V]):
     @overload
     def lookup(self, address: _Address, default: _W, /) -> _V | _W: ...
     def lookup_prefix(self, address: _Address) -> tuple[str, _V] | None: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: _Addresses,
+        /,
+        *,
+        return_prefix: Literal[False] = False,
+        return_status: Literal[False] = False,
+        threads: int | None = None,
+        strict: bool = False,
+        lenient: bool = False,
+        out: Literal["arrow"],
+    ) -> ArrowColumn: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: _Addresses,
+        /,
+        *,
+        return_prefix: Literal[True],
+        return_status: Literal[False] = False,
+        threads: int | None = None,
+        strict: bool = False,
+        lenient: bool = False,
+        out: Literal["arrow"],
+    ) -> tuple[ArrowColumn, ArrowColumn]: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: list[Any] | tuple[Any, ...],
+        /,
+        *,
+        return_prefix: Literal[False] = False,
+        return_status: Literal[False] = False,
+        threads: int | None = None,
+        strict: bool = False,
+        lenient: bool = False,
+        out: Literal["auto", "values"] = "auto",
+    ) -> list[_V | None]: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: list[Any] | tuple[Any, ...],
+        /,
+        *,
+        return_prefix: Literal[True],
+        return_status: Literal[False] = False,
+        threads: int | None = None,
+        strict: bool = False,
+        lenient: bool = False,
+        out: Literal["auto", "values"] = "auto",
+    ) -> tuple[list[_V | None], list[str | None]]: ...
+    @overload
     def lookup_many(
         self,
         addresses: _Addresses,
         /,
         *,
         return_prefix: bool = False,
+        return_status: bool = False,
         threads: int | None = None,
         strict: bool = False,
+        lenient: bool = False,
         out: Literal["auto", "values", "arrow"] = "auto",
     ) -> Any: ...
     @classmethod
@@ -245,6 +460,15 @@ class LiveReader(Generic[_V]):
 @final
 class ArrowColumn:
     def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> ArrowColumn: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def to_pylist(self) -> list[Any]: ...
+    def to_pandas(self) -> Any: ...
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any: ...
+    def _numpy(self) -> tuple[Any, Any] | None: ...
     @property
     def null_count(self) -> int: ...
     @property
@@ -269,8 +493,8 @@ def compile(
     answers: Literal["routes", "values"] = "routes",
     **options: Unpack[_LoadOptions],
 ) -> None: ...
-def open(path: _Path, /, *, trust: bool = False) -> FrozenTable[Any]: ...
-def _open(path: _Path, trust: bool) -> FrozenTable[Any]: ...
+def open(path: _Path, /, *, trust: bool = False, mmap: bool = True) -> FrozenTable[Any]: ...
+def _open(path: _Path, trust: bool, mmap: bool, identity: int) -> FrozenTable[Any]: ...
 def _freeze(table: Table[_V], engine: str) -> FrozenTable[_V]: ...
 def _rows(
     engine: str,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._longmatch import FrozenTable, Table
+from ._longmatch import ArrowColumn, FrozenTable, Table
 
 __all__ = ["LongmatchAccessor", "lookup"]
 
@@ -28,75 +28,83 @@ def lookup(
     return_prefix: bool = False,
     threads: int | None = None,
     strict: bool = False,
+    lenient: bool = False,
 ) -> Any:
     """Looks up the addresses of a Series; returns a Series with the same index.
 
-    Strings become a categorical, integers ``Int64`` or ``UInt64``, floats ``Float64`` and booleans ``boolean``, each
-    with ``NA`` for no match; values of other or several types become objects. With ``return_prefix=True`` the result is
-    a DataFrame with the columns ``value`` and ``prefix``. A ``Table`` is compiled by each call: freeze it for several.
+    The type follows from the table and the column, never from the addresses: text becomes ``str`` (before pandas 3
+    ``string``), integers ``Int64`` or ``UInt64``, floats ``Float64`` and booleans ``boolean``, each with a missing value
+    for no match; values of other or several types become objects. With ``return_prefix=True`` the result is a DataFrame
+    with the columns ``value`` and ``prefix``. A ``Table`` is compiled by each call: freeze it for several.
     """
     frozen = table.freeze() if isinstance(table, Table) else table
+    is_typed = _is_typed(frozen, column)
     options: dict[str, Any] = {
         "column": column,
         "return_prefix": return_prefix,
         "threads": threads,
         "strict": strict,
-        "out": "codes",
+        "lenient": lenient,
+        "out": "arrow" if is_typed else "codes",
     }
-    found = frozen.lookup_many(_addresses(series), **options)
-    codes = found[0] if return_prefix else found
-    values = _values(frozen, codes, column)
-    answers = pd.Series(values, index=series.index, name=series.name)
+    found = frozen.lookup_many(series, **options)
+    values = found[0] if return_prefix else found
+    if is_typed:
+        answers = _of_column(values, series.index, series.name)
+    else:
+        objects = _gathered(frozen.values_by_code, values)
+        # The type is given, since pandas would find one by the values.
+        answers = pd.Series(objects, index=series.index, name=series.name, dtype=object)
     if not return_prefix:
         return answers
-    prefixes = _categorical(frozen.prefixes_by_code, found[1])
-    return pd.DataFrame({"value": answers, "prefix": pd.Series(prefixes, index=series.index)})
+    if is_typed:
+        prefixes = _of_column(found[1], series.index)
+    else:
+        texts = _gathered(frozen.prefixes_by_code, found[1])
+        prefixes = pd.Series(texts, index=series.index, dtype=_text_type())
+    return pd.DataFrame({"value": answers, "prefix": prefixes})
 
 
-def _addresses(series: pd.Series[Any]) -> Any:
-    """The addresses in a form that ``lookup_many`` reads without pyarrow."""
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        series = series.astype(object)
-    if pd.api.types.is_integer_dtype(series.dtype) and not series.hasnans:
-        return series.to_numpy()
-    return series.tolist()
+def _is_typed(frozen: FrozenTable[Any], column: str | None) -> bool:
+    """Whether the answers have a type; a dict of several columns has none."""
+    if column is None and len(frozen.columns or ()) > 1:
+        return False
+    return frozen.arrow_type(column) is not None
 
 
-def _values(frozen: FrozenTable[Any], codes: Any, column: str | None) -> Any:
-    """The values of the answers in the array of pandas that suits their type."""
-    # Few of the codes may be used, so that the types and categories are those of the answers.
-    used, places = np.unique(codes, return_inverse=True)
-    by_code = frozen.values_by_code
-    values = [by_code[code] for code in used]
-    if column is not None and len(frozen.columns or ()) > 1:
-        values = [None if value is None else value[column] for value in values]
-    missing = np.array([value is None for value in values], dtype=bool)
-    kinds = {type(value) for value in values if value is not None}
-    if kinds <= {str}:
-        return _categorical(values, places)
-    if kinds == {int} and all(value is None or -(2**63) <= value < 2**64 for value in values):
-        signed = all(value is None or value < 2**63 for value in values)
-        if signed or all(value is None or value >= 0 for value in values):
-            numbers = np.array([value or 0 for value in values], np.int64 if signed else np.uint64)
-            return pd.arrays.IntegerArray(numbers[places], missing[places])
-    if kinds == {float} or kinds == {int, float}:
-        floats = np.array([0.0 if value is None else value for value in values], np.float64)
-        return pd.arrays.FloatingArray(floats[places], missing[places])
-    if kinds == {bool}:
-        booleans = np.array([bool(value) for value in values], bool)
-        return pd.arrays.BooleanArray(booleans[places], missing[places])
-    objects = np.empty(len(values), dtype=object)
-    for i, value in enumerate(values):
-        objects[i] = value
-    return objects[places]
+def _gathered(by_code: tuple[Any, ...], codes: Any) -> Any:
+    """The objects of codes."""
+    objects = np.empty(len(by_code), dtype=object)
+    for code, value in enumerate(by_code):
+        objects[code] = value
+    return objects[codes]
 
 
-def _categorical(values: Any, places: Any) -> Any:
-    """The strings at these places as a categorical; ``None`` is missing."""
-    used, places = np.unique(places, return_inverse=True)
-    texts = np.array([values[place] for place in used], dtype=object)
-    codes, categories = pd.factorize(texts)
-    return pd.Categorical.from_codes(codes[places] if len(codes) else places, categories)
+def _text_type() -> str:
+    """The type of text: that of pandas 3, or the nullable one of pandas 2."""
+    return "str" if int(pd.__version__.split(".")[0]) >= 3 else "string"
+
+
+def _of_column(column: ArrowColumn, index: Any = None, name: Any = None) -> Any:
+    """The answers as a Series; ``ArrowColumn.to_pandas`` calls it."""
+    parts = column._numpy()
+    if parts is None:
+        return pd.Series(_text(column), index=index, name=name, copy=False)
+    values, missing = parts
+    arrays: dict[str, Any] = {"f": pd.arrays.FloatingArray, "b": pd.arrays.BooleanArray}
+    array = arrays.get(values.dtype.kind, pd.arrays.IntegerArray)
+    return pd.Series(array(values, missing), index=index, name=name, copy=False)
+
+
+def _text(column: ArrowColumn) -> Any:
+    """Text as an array of pandas: that of Arrow where pyarrow is there."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        return pd.array(column.to_pylist(), dtype=_text_type())
+    dtype: Any = pd.Series([], dtype="str").dtype if _text_type() == "str" else pd.StringDtype("pyarrow")
+    # The arrays of pandas have long offsets, so that nothing is copied.
+    return pd.array(pa.chunked_array([pa.array(column, pa.large_string())]), dtype=dtype)
 
 
 @pd.api.extensions.register_series_accessor("longmatch")
@@ -114,6 +122,7 @@ class LongmatchAccessor:
         return_prefix: bool = False,
         threads: int | None = None,
         strict: bool = False,
+        lenient: bool = False,
     ) -> Any:
         """Looks up the addresses of the Series; see :func:`longmatch.pandas.lookup`."""
         return lookup(
@@ -123,4 +132,5 @@ class LongmatchAccessor:
             return_prefix=return_prefix,
             threads=threads,
             strict=strict,
+            lenient=lenient,
         )

@@ -15,16 +15,27 @@ use super::ffi::{
 #[derive(Debug)]
 pub enum Buffer {
     Bytes(Vec<u8>),
+    I8(Vec<i8>),
+    I16(Vec<i16>),
+    U16(Vec<u16>),
     I32(Vec<i32>),
+    U32(Vec<u32>),
     I64(Vec<i64>),
     U64(Vec<u64>),
     F64(Vec<f64>),
+    /// Of text, 16 bytes each.
+    Views(Vec<u128>),
 }
 
 impl Buffer {
     fn as_ptr(&self) -> *const c_void {
         match self {
             Self::Bytes(items) => items.as_ptr().cast(),
+            Self::I8(items) => items.as_ptr().cast(),
+            Self::I16(items) => items.as_ptr().cast(),
+            Self::U16(items) => items.as_ptr().cast(),
+            Self::U32(items) => items.as_ptr().cast(),
+            Self::Views(items) => items.as_ptr().cast(),
             Self::I32(items) => items.as_ptr().cast(),
             Self::I64(items) => items.as_ptr().cast(),
             Self::U64(items) => items.as_ptr().cast(),
@@ -45,6 +56,139 @@ pub struct ColumnData {
     pub dictionary: Option<Arc<ColumnData>>,
 }
 
+/// The type of an Arrow array.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Layout {
+    /// In Arrow's notation.
+    pub format: &'static CStr,
+    /// The type of the strings, of an array of indices into those that it uses.
+    pub dictionary: Option<&'static CStr>,
+}
+
+/// The types that answers can have.
+const FORMATS: [&CStr; 13] =
+    [c"u", c"U", c"vu", c"c", c"C", c"s", c"S", c"i", c"I", c"l", c"L", c"g", c"b"];
+
+impl Layout {
+    pub fn plain(format: &'static CStr) -> Self {
+        Self { format, dictionary: None }
+    }
+
+    /// The name for people.
+    pub fn name(&self) -> String {
+        let name = |format: &CStr| type_name(&format.to_string_lossy());
+        match self.dictionary {
+            Some(values) => {
+                format!("dictionary<values={}, indices={}>", name(values), name(self.format))
+            }
+            None => name(self.format),
+        }
+    }
+
+    /// The layout that a schema asks for, if answers can have it.
+    ///
+    /// # Errors
+    /// The name of the type, if they cannot.
+    ///
+    /// # Safety
+    /// The schema is not released.
+    pub unsafe fn requested(schema: &ArrowSchema) -> Result<Self, String> {
+        // SAFETY: the caller's promise.
+        let format = unsafe { notation(schema) };
+        // SAFETY: null or the schema of the dictionary, which lives as long as its parent.
+        let values = unsafe { schema.dictionary.as_ref() };
+        // SAFETY: the schema is not released, so nor is its part.
+        let values = values.map(|values| unsafe { notation(values) });
+        Self::named(format, values).ok_or_else(|| type_name(&format.to_string_lossy()))
+    }
+
+    /// The layout of this notation, if answers can have it.
+    fn named(format: &CStr, dictionary: Option<&CStr>) -> Option<Self> {
+        let known = |name: &CStr| FORMATS.into_iter().find(|format| *format == name);
+        Some(match dictionary {
+            None => Self::plain(known(format)?),
+            Some(values) => Self { format: known(format)?, dictionary: Some(known(values)?) },
+        })
+    }
+}
+
+/// The notation of a schema's type; empty if it has none.
+///
+/// # Safety
+/// The schema is not released.
+unsafe fn notation(schema: &ArrowSchema) -> &CStr {
+    if schema.format.is_null() {
+        return c"";
+    }
+    // SAFETY: a C string that lives as long as the schema.
+    unsafe { CStr::from_ptr(schema.format) }
+}
+
+/// The name of a type for people, from Arrow's notation.
+pub fn type_name(format: &str) -> String {
+    let name = match format {
+        "n" => "null",
+        "b" => "bool",
+        "c" => "int8",
+        "C" => "uint8",
+        "s" => "int16",
+        "S" => "uint16",
+        "i" => "int32",
+        "I" => "uint32",
+        "l" => "int64",
+        "L" => "uint64",
+        "e" => "float16",
+        "f" => "float32",
+        "g" => "float64",
+        "u" => "string",
+        "U" => "large_string",
+        "vu" => "string_view",
+        "z" => "binary",
+        "Z" => "large_binary",
+        "vz" => "binary_view",
+        "+s" => "struct",
+        "+r" => "run_end_encoded",
+        "+m" => "map",
+        _ if format.starts_with("+l") || format.starts_with("+L") || format.starts_with("+vl") => {
+            "list"
+        }
+        _ if format.starts_with("w:") => return format!("fixed_size_binary({})", &format[2..]),
+        _ if format.starts_with("d:") => "decimal",
+        _ if format.starts_with("td") => "date",
+        _ if format.starts_with("tt") => "time",
+        _ if format.starts_with("ts") => "timestamp",
+        _ if format.starts_with("tD") => "duration",
+        _ => return format!("of the notation '{format}'"),
+    };
+    name.to_owned()
+}
+
+impl ColumnData {
+    fn layout(&self) -> Layout {
+        let dictionary = self.dictionary.as_ref().map(|values| values.format);
+        Layout { format: self.format, dictionary }
+    }
+}
+
+/// The capsule of a type.
+pub fn schema_capsule(py: Python<'_>, layout: Layout) -> PyResult<Bound<'_, PyAny>> {
+    capsule(py, schema(layout), SCHEMA_NAME)
+}
+
+/// The capsules of an array: of its type, and of its data.
+pub fn array_capsules(
+    py: Python<'_>,
+    data: ColumnData,
+) -> PyResult<(Bound<'_, PyAny>, Bound<'_, PyAny>)> {
+    let type_ = schema_capsule(py, data.layout())?;
+    Ok((type_, capsule(py, array(&Arc::new(data)), ARRAY_NAME)?))
+}
+
+/// The capsule of a stream of one array.
+pub fn stream_capsule(py: Python<'_>, data: ColumnData) -> PyResult<Bound<'_, PyAny>> {
+    capsule(py, stream(&Arc::new(data)), STREAM_NAME)
+}
+
 /// The bitmap of the items for which `valid` holds, and the number of the others.
 pub fn bitmap(len: usize, valid: impl Fn(usize) -> bool) -> (Option<Arc<Buffer>>, usize) {
     let mut bits = vec![0u8; len.div_ceil(8)];
@@ -57,83 +201,6 @@ pub fn bitmap(len: usize, valid: impl Fn(usize) -> bool) -> (Option<Arc<Buffer>>
         }
     }
     (Some(Arc::new(Buffer::Bytes(bits))), len - set)
-}
-
-/// The name of a type for people.
-fn type_name(data: &ColumnData) -> String {
-    let name = match data.format.to_bytes() {
-        b"i" => "int32",
-        b"l" => "int64",
-        b"L" => "uint64",
-        b"g" => "double",
-        b"b" => "bool",
-        b"u" => "string",
-        b"U" => "large_string",
-        b"n" => "null",
-        _ => "unknown",
-    };
-    match &data.dictionary {
-        Some(values) => format!("dictionary<values={}, indices={name}>", type_name(values)),
-        None => name.to_owned(),
-    }
-}
-
-/// An Arrow array of answers, for every library with the Arrow PyCapsule interface.
-///
-/// ``pyarrow.array(column)``, ``polars.Series(column)`` and others take it without a copy.
-#[pyclass(frozen, module = "longmatch")]
-pub struct ArrowColumn {
-    pub data: Arc<ColumnData>,
-}
-
-#[pymethods]
-impl ArrowColumn {
-    fn __len__(&self) -> usize {
-        self.data.len
-    }
-
-    /// Number of nulls.
-    #[getter]
-    fn null_count(&self) -> usize {
-        self.data.nulls
-    }
-
-    /// Name of the Arrow type.
-    #[getter]
-    fn r#type(&self) -> String {
-        type_name(&self.data)
-    }
-
-    fn __repr__(&self) -> String {
-        let ColumnData { len, nulls, .. } = *self.data;
-        format!("<longmatch.ArrowColumn {}: {len} items, {nulls} null>", type_name(&self.data))
-    }
-
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        capsule(py, schema(&self.data), SCHEMA_NAME)
-    }
-
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_array__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Py<PyAny>>,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        // The interface lets a producer ignore the request.
-        drop(requested_schema);
-        let schema = capsule(py, schema(&self.data), SCHEMA_NAME)?;
-        Ok((schema, capsule(py, array(&self.data), ARRAY_NAME)?))
-    }
-
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        drop(requested_schema);
-        capsule(py, stream(&self.data), STREAM_NAME)
-    }
 }
 
 /// Moves a structure into a capsule, which releases it if nobody takes it.
@@ -162,7 +229,7 @@ fn capsule<'py, T>(py: Python<'py>, value: T, name: &'static CStr) -> PyResult<B
 }
 
 /// The C structure of an array's type.
-fn schema(data: &Arc<ColumnData>) -> ArrowSchema {
+fn schema(layout: Layout) -> ArrowSchema {
     unsafe extern "C" fn release(schema: *mut ArrowSchema) {
         // SAFETY: the caller passes the structure that it releases.
         let Some(schema) = (unsafe { schema.as_mut() }) else { return };
@@ -170,13 +237,12 @@ fn schema(data: &Arc<ColumnData>) -> ArrowSchema {
             // SAFETY: made by `Box::into_raw` below, for this structure, which is released once.
             drop(unsafe { Box::from_raw(schema.dictionary) });
         }
-        // SAFETY: made by `Arc::into_raw` below, for this structure, which is released once.
-        drop(unsafe { Arc::from_raw(schema.private_data.cast::<ColumnData>()) });
         schema.release = None;
     }
-    let dictionary = data.dictionary.as_ref().map(|values| Box::into_raw(Box::new(schema(values))));
+    let dictionary = layout.dictionary.map(Layout::plain);
+    let dictionary = dictionary.map(|values| Box::into_raw(Box::new(schema(values))));
     ArrowSchema {
-        format: data.format.as_ptr(),
+        format: layout.format.as_ptr(),
         name: c"".as_ptr(),
         metadata: ptr::null(),
         flags: NULLABLE,
@@ -184,7 +250,7 @@ fn schema(data: &Arc<ColumnData>) -> ArrowSchema {
         children: ptr::null_mut(),
         dictionary: dictionary.unwrap_or(ptr::null_mut()),
         release: Some(release),
-        private_data: Arc::into_raw(data.clone()).cast_mut().cast(),
+        private_data: ptr::null_mut(),
     }
 }
 
@@ -239,7 +305,7 @@ fn stream(data: &Arc<ColumnData>) -> ArrowArrayStream {
         // SAFETY: the caller passes a stream of ours that is not released, used by one thread at a time.
         let owner = unsafe { owner(stream) };
         // SAFETY: the caller passes a place for the structure; its old content is not to be released.
-        unsafe { out.write(schema(&owner.data)) };
+        unsafe { out.write(schema(owner.data.layout())) };
         0
     }
     unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArray) -> c_int {

@@ -12,6 +12,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use super::export::{Layout, type_name};
 use super::ffi::{ARRAY_NAME, ArrowArray, ArrowArrayStream, ArrowSchema, SCHEMA_NAME, STREAM_NAME};
 use crate::bulk::{Binary, Bits, Column, Data, Integers, Offsets, Views};
 
@@ -24,6 +25,25 @@ pub fn is_arrow(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
     Ok(object.hasattr(intern!(py, "__arrow_c_array__"))?
         || object.hasattr(intern!(py, "__arrow_c_stream__"))?)
+}
+
+/// The type that a consumer asks for, by a capsule of a schema.
+///
+/// # Errors
+/// When it is none that answers can have.
+pub fn requested_layout(requested: Bound<'_, PyAny>) -> PyResult<Layout> {
+    let capsule = Capsule::<ArrowSchema>::new(requested, SCHEMA_NAME)?;
+    // SAFETY: the capsule is alive and holds a schema.
+    let schema = unsafe { capsule.value.as_ref() };
+    if schema.release.is_none() {
+        return Err(malformed("the schema is released already"));
+    }
+    // SAFETY: not released, as was just found.
+    unsafe { Layout::requested(schema) }.map_err(|name| {
+        PyTypeError::new_err(format!(
+            "answers were asked for as {name}: ask for no type, and cast the array"
+        ))
+    })
 }
 
 /// Arrow arrays of one type.
@@ -235,7 +255,8 @@ impl<'a> View<'a> {
             "vz" => Data::BinaryViews(self.views()?),
             other => {
                 return Err(PyTypeError::new_err(format!(
-                    "a column of Arrow type '{other}' has no addresses: {TYPES}"
+                    "a column of Arrow type {} has no addresses: {TYPES}",
+                    type_name(other)
                 )));
             }
         })
@@ -272,7 +293,7 @@ impl<'a> View<'a> {
             Data::U32(values) => Integers::U32(values),
             _ => return Err(malformed("the indices of a dictionary are not integers")),
         };
-        Ok(Column { data: Data::dictionary(&values, indices), valid: self.valid()? })
+        Ok(Column { data: Data::dictionary(values, indices), valid: self.valid()? })
     }
 
     /// The bitmap of the items that are not null.

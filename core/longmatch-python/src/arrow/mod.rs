@@ -6,5 +6,7 @@ mod export;
 mod ffi;
 mod import;
 
-pub use export::{ArrowColumn, Buffer, ColumnData, bitmap};
-pub use import::{Chunks, import, is_arrow};
+pub use export::{
+    Buffer, ColumnData, Layout, array_capsules, bitmap, schema_capsule, stream_capsule, type_name,
+};
+pub use import::{Chunks, import, is_arrow, requested_layout};

@@ -1,9 +1,10 @@
 //! Columns of addresses in the layouts of NumPy and Arrow.
 
+use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr};
 use std::ops::Range;
 
-use longmatch::{Family, Ipv4, Ipv6, Keys};
+use longmatch::{Family, IpPrefix, Ipv4, Ipv6, Keys};
 use longmatch_feed::parse_ip;
 
 use super::{BLOCK, Bad, Compiled, Id, Missing, in_blocks};
@@ -137,6 +138,8 @@ impl<'a> Views<'a> {
 pub enum Item<'a> {
     Text(&'a [u8]),
     Address(IpAddr),
+    /// A prefix, which is not an address.
+    Prefix(IpPrefix),
     Null,
     Bad,
 }
@@ -148,9 +151,18 @@ impl Item<'_> {
             Self::Text(text) => parse_ip(text).ok_or(Missing::Bad),
             Self::Address(addr) => Ok(addr),
             Self::Null => Err(Missing::Null),
-            Self::Bad => Err(Missing::Bad),
+            Self::Prefix(_) | Self::Bad => Err(Missing::Bad),
         }
     }
+}
+
+/// The content of a cell that is not an address.
+pub(super) enum Raw<'a> {
+    Text(Cow<'a, [u8]>),
+    /// A negative integer of 32 bits, whose bits may be an address.
+    Bits(u32),
+    Prefix(IpPrefix),
+    Other,
 }
 
 /// The addresses of a column.
@@ -184,6 +196,8 @@ pub enum Data<'a> {
     Dictionary {
         indices: Integers<'a>,
         values: Vec<Item<'static>>,
+        /// The same values before they were read.
+        column: Box<Column<'a>>,
     },
     /// No addresses: all null.
     Nulls(usize),
@@ -193,13 +207,14 @@ pub enum Data<'a> {
 
 impl<'a> Data<'a> {
     /// Indices into a column.
-    pub fn dictionary(values: &Column<'_>, indices: Integers<'a>) -> Self {
+    pub fn dictionary(values: Column<'a>, indices: Integers<'a>) -> Self {
         let item = |i| match values.get(i) {
             Ok(addr) => Item::Address(addr),
             Err(Missing::Null) => Item::Null,
             Err(Missing::Bad) => Item::Bad,
         };
-        Self::Dictionary { indices, values: (0..values.len()).map(item).collect() }
+        let items = (0..values.len()).map(item).collect();
+        Self::Dictionary { indices, values: items, column: Box::new(values) }
     }
 }
 
@@ -261,9 +276,36 @@ impl<'a> Column<'a> {
         }
     }
 
+    /// What a cell has that is not an address, to be read once more.
+    pub(super) fn raw(&self, i: usize) -> Raw<'_> {
+        match &self.data {
+            Data::Text(texts) => texts.get(i).map_or(Raw::Other, |text| Raw::Text(text.into())),
+            Data::TextViews(views) => {
+                views.get(i).map_or(Raw::Other, |text| Raw::Text(text.into()))
+            }
+            Data::Integers(Integers::I32(values)) => Raw::Bits(values[i] as u32),
+            Data::Items(items) => match items[i] {
+                Item::Text(text) => Raw::Text(text.into()),
+                Item::Prefix(prefix) => Raw::Prefix(prefix),
+                _ => Raw::Other,
+            },
+            Data::Ucs4 { chars, width, swapped } => {
+                let chars = chars[i * width..(i + 1) * width].iter();
+                let chars = chars.map(|char| if *swapped { char.swap_bytes() } else { *char });
+                let text: String = chars.map(|c| char::from_u32(c).unwrap_or('\u{fffd}')).collect();
+                Raw::Text(text.trim_end_matches('\0').as_bytes().to_vec().into())
+            }
+            Data::Dictionary { indices, column, .. } => {
+                let index = indices.get(i).map(|index| index as usize);
+                index.filter(|i| *i < column.len()).map_or(Raw::Other, |index| column.raw(index))
+            }
+            _ => Raw::Other,
+        }
+    }
+
     /// Reads address `i`.
     #[inline]
-    fn get(&self, i: usize) -> Result<IpAddr, Missing> {
+    pub(super) fn get(&self, i: usize) -> Result<IpAddr, Missing> {
         if self.valid.is_some_and(|valid| !valid.get(i)) {
             return Err(Missing::Null);
         }
@@ -284,7 +326,7 @@ impl<'a> Column<'a> {
                 of_ucs4(&chars[i * width..(i + 1) * width], *swapped)
             }
             Data::Items(items) => return items[i].read(),
-            Data::Dictionary { indices, values } => {
+            Data::Dictionary { indices, values, .. } => {
                 let index = indices.get(i).and_then(|index| values.get(index as usize));
                 return index.map_or(Err(Missing::Bad), |item| item.read());
             }

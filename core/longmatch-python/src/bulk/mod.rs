@@ -1,6 +1,7 @@
 //! Lookups of whole columns of addresses, without the interpreter.
 
 mod column;
+mod reread;
 
 use std::net::IpAddr;
 use std::ops::Range;
@@ -8,6 +9,7 @@ use std::panic::resume_unwind;
 use std::thread;
 
 pub use column::{Binary, Bits, Column, Data, Integers, Item, Offsets, Views};
+pub use reread::{MATCH, NO_MATCH, NOT_AN_ADDRESS, Reread};
 
 use longmatch::{FrozenTable, Ipv4, Ipv6, Keys, NextHopId};
 
@@ -64,16 +66,22 @@ impl Bad {
 /// A column smaller than this is not worth its own thread.
 const MIN_PER_THREAD: usize = 16_384;
 
-/// Looks up a column on some threads; addresses that are null or bad get no match.
+/// Looks up a range of a column on some threads; addresses that are null or bad get no match.
 ///
 /// # Panics
-/// When `out` is shorter than the column.
-pub fn look_up(table: &dyn Compiled, column: &Column<'_>, threads: usize, out: &mut [Id]) -> Bad {
-    let len = column.len();
+/// When `out` is shorter than the range.
+pub fn look_up(
+    table: &dyn Compiled,
+    column: &Column<'_>,
+    range: Range<usize>,
+    threads: usize,
+    out: &mut [Id],
+) -> Bad {
+    let (first, len) = (range.start, range.len());
     let out = &mut out[..len];
     let threads = threads.min(len / MIN_PER_THREAD).max(1);
     if threads == 1 {
-        return column.look_up(table, 0..len, out);
+        return column.look_up(table, range, out);
     }
     let each = len.div_ceil(threads);
     thread::scope(|scope| {
@@ -81,7 +89,7 @@ pub fn look_up(table: &dyn Compiled, column: &Column<'_>, threads: usize, out: &
             .chunks_mut(each)
             .enumerate()
             .map(|(i, out)| {
-                let range = i * each..i * each + out.len();
+                let range = first + i * each..first + i * each + out.len();
                 scope.spawn(move || column.look_up(table, range, out))
             })
             .collect();

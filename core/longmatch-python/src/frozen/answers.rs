@@ -1,18 +1,20 @@
 //! The answers of a frozen table as Python objects, NumPy and Arrow arrays.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
-use longmatch::NextHopId;
-use longmatch::table::{Cell, ColumnType};
+use longmatch::{IpPrefix, NextHopId};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyDict};
+use pyo3::types::PyDict;
 
 use super::{FrozenTable, Values};
+use crate::arrow_column::ArrowColumn;
 use crate::bulk::Id;
+use crate::data::objects_as_rows;
 use crate::input::Form;
-use crate::output::{Output, TypedColumn, arrow, codes_array, of_objects};
-use crate::store::{Typed, cell_object, objects_by_code, row_object};
+use crate::output::{Output, arrow, codes_array, of_objects, typed_objects};
+use crate::pause::{OBJECTS, pause};
+use crate::store::{CellSource, Rows, Typed, kinds_of, objects_by_code, row_object};
 
 impl FrozenTable {
     /// The value of a code.
@@ -42,13 +44,67 @@ impl FrozenTable {
         Ok(self.objects.get_or_init(|| objects))
     }
 
-    /// The number of a column.
-    pub(super) fn column(&self, name: &str) -> PyResult<usize> {
-        let Values::Rows(cells) = &self.values else {
-            return Err(PyValueError::new_err(format!(
-                "column={name:?}: the values of this table are objects, which have no columns"
-            )));
+    /// The columns of the values: those of rows, or the keys of dicts that all have the same.
+    ///
+    /// # Errors
+    /// Why objects have no columns.
+    fn cells(&self, py: Python<'_>) -> PyResult<&Arc<dyn CellSource>> {
+        match &self.values {
+            Values::Rows(cells) => Ok(cells),
+            Values::Objects(_) => self.object_cells.get_or_try_init(py, || {
+                let (columns, rows) = objects_as_rows(py, self.objects(py)?)?;
+                Ok(Arc::new(Rows::of_rows(columns, rows)) as Arc<dyn CellSource>)
+            }),
+        }
+    }
+
+    /// The names of the columns; `None` where the values are objects without common keys.
+    pub(super) fn column_names(&self, py: Python<'_>) -> Option<Vec<String>> {
+        let cells = self.cells(py).ok()?;
+        Some(cells.columns().iter().map(|column| column.name.to_string()).collect())
+    }
+
+    /// Routes with the objects of their values; each has its own dict.
+    pub(super) fn with_values(
+        &self,
+        py: Python<'_>,
+        routes: Vec<(IpPrefix, NextHopId)>,
+    ) -> PyResult<Vec<(IpPrefix, Py<PyAny>)>> {
+        let object = |(prefix, code): (IpPrefix, NextHopId)| {
+            Ok((prefix, self.object(py, code.get() as usize)?))
         };
+        routes.into_iter().map(object).collect()
+    }
+
+    /// All routes with the objects of their values.
+    pub fn entries(&self, py: Python<'_>) -> PyResult<Vec<(IpPrefix, Py<PyAny>)>> {
+        let objects = self.objects(py)?;
+        let routes = py.detach(|| self.store.routes());
+        let mut entries = Vec::with_capacity(routes.len());
+        let rows = matches!(&self.values, Values::Rows(cells) if cells.columns().len() > 1);
+        for (i, (prefix, code)) in routes.into_iter().enumerate() {
+            if i % OBJECTS == 0 {
+                pause(py)?;
+            }
+            let object = objects.get(code.get() as usize).and_then(Option::as_ref);
+            let object = match object {
+                Some(row) if rows => row.bind(py).cast::<PyDict>()?.copy()?.into_any().unbind(),
+                Some(object) => object.clone_ref(py),
+                None => py.None(),
+            };
+            entries.push((prefix, object));
+        }
+        Ok(entries)
+    }
+
+    /// The number of a column.
+    pub(super) fn column(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
+        let cells = self.cells(py).map_err(|error| {
+            PyValueError::new_err(format!(
+                "column={name:?}: the values of this table are objects, which have no columns: {}",
+                error.value(py)
+            ))
+        })?;
         let found = cells.columns().iter().position(|column| &*column.name == name);
         found.ok_or_else(|| {
             let names: Vec<_> = cells.columns().iter().map(|column| &*column.name).collect();
@@ -56,33 +112,44 @@ impl FrozenTable {
         })
     }
 
-    fn typed(&self, py: Python<'_>, column: Option<usize>) -> PyResult<&Arc<TypedColumn>> {
-        match (&self.values, column) {
-            (Values::Rows(cells), column) => {
-                let column = match (column, cells.columns().len()) {
-                    (Some(column), _) => column,
-                    (None, 1) => 0,
-                    (None, 0) => {
-                        return self.typed.get_or_try_init(py, || {
-                            let all = Typed::Bools(vec![Some(true); self.max_code + 1]);
-                            TypedColumn::new(all).map(Arc::new)
-                        });
-                    }
-                    (None, n) => {
-                        return Err(PyValueError::new_err(format!(
-                            "an Arrow array has one column, and the table has {n}: name one with column=..."
-                        )));
-                    }
-                };
-                self.typed_columns[column].get_or_try_init(py, || {
-                    let typed = py.detach(|| Typed::of_column(&**cells, column, self.max_code));
-                    TypedColumn::new(typed).map(Arc::new)
-                })
-            }
-            (Values::Objects(_), _) => self.typed.get_or_try_init(py, || {
-                TypedColumn::of_objects(py, self.objects(py)?).map(Arc::new)
-            }),
+    /// The values, or a column of them, as values of one type.
+    pub(super) fn typed(&self, py: Python<'_>, column: Option<usize>) -> PyResult<Arc<Typed>> {
+        let column = match (&self.values, column) {
+            (_, Some(column)) => column,
+            (Values::Objects(_), None) => return self.typed_objects(py),
+            (Values::Rows(cells), None) => match cells.columns().len() {
+                1 => 0,
+                0 => {
+                    let all = || Arc::new(Typed::Bools(vec![Some(true); self.max_code + 1]));
+                    return Ok(self.typed.get_or_init(py, all).clone());
+                }
+                n => {
+                    return Err(PyValueError::new_err(format!(
+                        "an Arrow array has one column, and the table has {n}: name one with column=..."
+                    )));
+                }
+            },
+        };
+        let cells = self.cells(py)?;
+        let known = || self.typed_columns.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(typed) = known().get(&column) {
+            return Ok(typed.clone());
         }
+        let made = Arc::new(py.detach(|| Typed::of_column(&**cells, column, self.max_code)));
+        Ok(known().entry(column).or_insert(made).clone())
+    }
+
+    fn typed_objects(&self, py: Python<'_>) -> PyResult<Arc<Typed>> {
+        let typed = self.typed.get_or_try_init(py, || {
+            let objects = self.objects(py)?;
+            if self.column_names(py).is_some_and(|names| !names.is_empty()) {
+                return Err(PyValueError::new_err(
+                    "the values are dicts, and an Arrow array has one column: name it with column=...",
+                ));
+            }
+            typed_objects(py, objects, kinds_of(py, objects))
+        });
+        typed.cloned()
     }
 
     /// The answers in the form that was asked for.
@@ -93,71 +160,102 @@ impl FrozenTable {
         output: Output,
         column: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        match output {
-            Output::Codes => codes_array(py, ids),
-            Output::Arrow => arrow(py, self.typed(py, column)?, ids),
-            Output::Values(form) => match (&self.values, column) {
-                (Values::Rows(cells), Some(column)) => {
-                    if form == Form::NumPy && cells.columns()[column].ty != ColumnType::String {
-                        return self.masked(py, ids, column);
-                    }
-                    let objects: Vec<_> = (0..=self.max_code)
-                        .map(|code| cell_object(py, cells.cell(code, column)))
-                        .collect();
-                    of_objects(py, ids, form, |code| objects.get(code).map(|o| o.clone_ref(py)))
-                }
-                // Each answer has its own dict, which its user may change.
-                (Values::Rows(cells), None) if cells.columns().len() > 1 => {
-                    let objects = self.objects(py)?;
-                    of_objects(py, ids, form, |code| {
-                        let row = objects.get(code)?.as_ref()?.bind(py);
-                        row.cast::<PyDict>().ok()?.copy().ok().map(|row| row.into_any().unbind())
-                    })
-                }
-                _ => {
-                    let objects = self.objects(py)?;
-                    of_objects(py, ids, form, |code| {
-                        objects.get(code)?.as_ref().map(|object| object.clone_ref(py))
-                    })
-                }
-            },
-        }
-    }
-
-    /// A column of numbers as a masked array of NumPy.
-    fn masked<'py>(
-        &self,
-        py: Python<'py>,
-        ids: &[Id],
-        column: usize,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let Values::Rows(cells) = &self.values else {
-            return Err(PyTypeError::new_err("the table has no columns"));
+        let form = match output {
+            Output::Codes => return codes_array(py, ids),
+            Output::Arrow => return arrow(py, &self.typed(py, column)?, ids),
+            Output::Values(form) => form,
         };
-        let numpy = py.import("numpy")?;
-        let cell = |id: &Id| id.map_or(Cell::Null, |id| cells.cell(id.get() as usize, column));
-        let nulls: Vec<u8> =
-            py.detach(|| ids.iter().map(|id| u8::from(cell(id).ty().is_none())).collect());
-        let mut bytes = Vec::with_capacity(ids.len() * 8);
-        let dtype = match cells.columns()[column].ty {
-            ColumnType::U64 => "uint64",
-            ColumnType::I64 => "int64",
-            _ => "float64",
-        };
-        py.detach(|| {
-            for id in ids {
-                bytes.extend(match cell(id) {
-                    Cell::U64(number) => number.to_ne_bytes(),
-                    Cell::I64(number) => number.to_ne_bytes(),
-                    Cell::F64(number) => number.to_ne_bytes(),
-                    _ => [0; 8],
+        if let Some(column) = column {
+            let typed = self.typed(py, Some(column))?;
+            if form == Form::NumPy && !matches!(*typed, Typed::Strings(_)) {
+                return masked(py, ids, typed);
+            }
+            if let Typed::Strings(_) = *typed {
+                // Each text becomes one object.
+                let codes = 0..=self.max_code;
+                let mut objects: Vec<Option<Py<PyAny>>> = codes.map(|_| None).collect();
+                return of_objects(py, ids, form, |code| {
+                    let object = objects.get_mut(code)?;
+                    Some(object.get_or_insert_with(|| typed.object(py, code)).clone_ref(py))
                 });
             }
-        });
-        let array = |bytes: &[u8], dtype: &str| {
-            numpy.call_method1("frombuffer", (PyByteArray::new(py, bytes), dtype))
-        };
-        let (data, mask) = (array(&bytes, dtype)?, array(&nulls, "bool")?);
-        numpy.getattr("ma")?.call_method1("masked_array", (data, mask))
+            return of_objects(py, ids, form, |code| Some(typed.object(py, code)));
+        }
+        let objects = self.objects(py)?;
+        match &self.values {
+            // Each answer has its own dict, which its user may change.
+            Values::Rows(cells) if cells.columns().len() > 1 => of_objects(py, ids, form, |code| {
+                let row = objects.get(code)?.as_ref()?.bind(py);
+                row.cast::<PyDict>().ok()?.copy().ok().map(|row| row.into_any().unbind())
+            }),
+            _ => of_objects(py, ids, form, |code| {
+                objects.get(code)?.as_ref().map(|object| object.clone_ref(py))
+            }),
+        }
     }
+}
+
+/// The argument `column`: a name, or a list of names.
+pub enum ColumnNames {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for ColumnNames {
+    type Error = PyErr;
+
+    fn extract(names: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(name) = names.extract() {
+            return Ok(Self::One(name));
+        }
+        names.extract().map(Self::Several).map_err(|_| {
+            PyTypeError::new_err("column: expected the name of a column, or a list of names")
+        })
+    }
+}
+
+/// The columns that were asked for, by their numbers.
+pub enum Chosen {
+    One(usize),
+    Several(Vec<(String, usize)>),
+}
+
+impl Chosen {
+    pub fn new(table: &FrozenTable, py: Python<'_>, names: ColumnNames) -> PyResult<Self> {
+        Ok(match names {
+            ColumnNames::One(name) => Self::One(table.column(py, &name)?),
+            ColumnNames::Several(names) => {
+                let number = |name: String| table.column(py, &name).map(|number| (name, number));
+                Self::Several(names.into_iter().map(number).collect::<PyResult<_>>()?)
+            }
+        })
+    }
+
+    /// The answers: of the values, of one column, or a dict of several.
+    pub fn output<'py>(
+        chosen: Option<&Self>,
+        table: &FrozenTable,
+        py: Python<'py>,
+        ids: &[Id],
+        output: Output,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match chosen {
+            None => table.output(py, ids, output, None),
+            Some(Self::One(column)) => table.output(py, ids, output, Some(*column)),
+            Some(Self::Several(columns)) => {
+                let dict = PyDict::new(py);
+                for (name, column) in columns {
+                    dict.set_item(name, table.output(py, ids, output, Some(*column))?)?;
+                }
+                Ok(dict.into_any())
+            }
+        }
+    }
+}
+
+/// A column of numbers as a masked array of NumPy.
+fn masked<'py>(py: Python<'py>, ids: &[Id], values: Arc<Typed>) -> PyResult<Bound<'py, PyAny>> {
+    let parts = ArrowColumn::new(ids.to_vec(), values)._numpy(py)?;
+    let Some(parts) = parts else { return Err(PyTypeError::new_err("text is not masked")) };
+    py.import("numpy")?.getattr("ma")?.call_method1("masked_array", parts)
 }

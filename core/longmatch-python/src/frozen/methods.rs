@@ -1,19 +1,25 @@
 //! The methods of `FrozenTable`.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use longmatch::IpPrefix;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyList, PyTuple};
+use pyo3::types::{PyBool, PyIterator, PyList, PyListMethods, PyTuple};
 
 use super::{FrozenTable, OpenFile, Values};
-use crate::bulk::{Bad, Id};
-use crate::file::{file_error, file_spec};
-use crate::input::{Form, Input};
+use crate::answers::layout_of;
+use crate::bulk::{Bad, Id, Reread};
+use crate::file::{Opened, file_error, file_spec, open_table};
+use crate::frozen::answers::{Chosen, ColumnNames};
+use crate::input::{Form, Input, Options};
 use crate::key::address;
+use crate::mapping::{equal, items_of, keys_of, missing, pairs_of, parent_of};
 use crate::numpy;
 use crate::output::{Output, thread_count};
+use crate::pause::{OBJECTS, list_of, pause};
 use crate::pickle::packed_rows;
 use crate::routes::prefix_output;
 use crate::table::Table;
@@ -56,8 +62,8 @@ impl FrozenTable {
     ///
     /// - a NumPy array: ``uint32`` or other integers (IPv4), ``S4``, ``S16``, ``V4``, ``V16`` or ``>u4`` (bytes in
     ///   network order), ``uint8`` of shape (n, 4) or (n, 16), ``uint64`` of shape (n, 2), text or objects;
-    /// - anything with the Arrow PyCapsule interface (pyarrow, polars, pandas, DuckDB): text, integers, binary, or a
-    ///   dictionary of these;
+    /// - a Series of pandas, or anything with the Arrow PyCapsule interface (pyarrow, polars, DuckDB): text, integers,
+    ///   binary, or a dictionary of these;
     /// - a list or another iterable of keys.
     ///
     /// ``out`` is the form of the answers: ``"values"`` (a list, or for NumPy an array of objects), ``"arrow"``
@@ -69,8 +75,14 @@ impl FrozenTable {
     ///
     /// Nulls and cells that are not addresses get no match: ``None``, null or 0. With ``strict=True`` the first that is
     /// neither null nor an address raises ``ValueError``. ``threads`` is the number of threads, 0 for one on each CPU.
-    /// ``column`` names the column of the values, in tables that have columns.
-    #[pyo3(signature = (addresses, /, *, return_prefix=false, threads=None, strict=false, out="auto", column=None))]
+    /// ``column`` names the column of the values, in tables that have columns or whose values are dicts with the same keys.
+    ///
+    /// ``column`` may also be a list of names: the answers are then a dict of columns. With ``lenient=True`` spaces around
+    /// an address, a port, brackets, a zone and ``/32`` or ``/128`` are read, and the bits of negative integers of 32 bits.
+    /// With ``prefixes=True`` an item may be a prefix, which gets the longest prefix that covers it. With
+    /// ``return_status=True`` the result has one more part, the state of each item: ``"match"``, ``"no match"``, ``"not an
+    /// address"`` or null; as codes 1, 2, 3 and 0.
+    #[pyo3(signature = (addresses, /, *, return_prefix=false, return_status=false, threads=None, strict=false, lenient=false, prefixes=false, out="auto", column=None))]
     #[allow(
         clippy::too_many_arguments,
         reason = "the arguments of a Python function with keywords"
@@ -80,38 +92,63 @@ impl FrozenTable {
         py: Python<'py>,
         addresses: &Bound<'py, PyAny>,
         return_prefix: bool,
+        return_status: bool,
         threads: Option<i64>,
         strict: bool,
+        lenient: bool,
+        prefixes: bool,
         out: &str,
-        column: Option<&str>,
+        column: Option<ColumnNames>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let threads = thread_count(threads)?;
-        let column = column.map(|name| self.column(name)).transpose()?;
+        let column = column.map(|names| Chosen::new(self, py, names)).transpose()?;
         let input = Input::new(addresses)?;
         let output = Output::new(out, input.form())?;
         let columns = input.columns()?;
+        let reread = |covering| {
+            let wanted = lenient || prefixes || return_status;
+            wanted.then_some(Reread { lenient, covering, strict: self.strict })
+        };
         let refuse = |bad: Bad| match bad.first {
             Some(index) if strict => Err(input.refused(index)),
             _ => Ok(()),
         };
-        if !return_prefix && output == Output::Codes {
+        let mut states = if return_status { vec![None; columns.len()] } else { Vec::new() };
+        let states_out = return_status.then_some(&mut *states);
+        let covering = |prefix| self.store.cover(prefix).pop().map(|(_, code)| code);
+        let covering: Option<&(dyn Fn(IpPrefix) -> Id + Sync)> =
+            if prefixes { Some(&covering) } else { None };
+        if !return_prefix && !return_status && output == Output::Codes {
             // Without a copy.
+            let options = Options { threads, reread: reread(covering) };
             let (array, ()) = numpy::filled_with_ids(py, columns.len(), |out| {
-                refuse(columns.look_up(py, &*self.store, threads, out)?)
+                refuse(columns.look_up(py, &*self.store, &options, out, states_out)?)
             })?;
             return Ok(array);
         }
         let mut ids = vec![None; columns.len()];
-        if !return_prefix {
-            refuse(columns.look_up(py, &*self.store, threads, &mut ids)?)?;
-            return self.output(py, &ids, output, column);
+        let mut results = Vec::new();
+        if return_prefix {
+            let routes = self.routes(py)?;
+            let covering = |prefix| routes.id_of(self.store.cover(prefix).pop()?.0);
+            let covering: Option<&(dyn Fn(IpPrefix) -> Id + Sync)> =
+                if prefixes { Some(&covering) } else { None };
+            let options = Options { threads, reread: reread(covering) };
+            refuse(columns.look_up(py, &*routes.compiled, &options, &mut ids, states_out)?)?;
+            results.push(prefix_output(py, routes, &ids, output)?);
+            py.detach(|| routes.to_codes(&mut ids));
+        } else {
+            let options = Options { threads, reread: reread(covering) };
+            refuse(columns.look_up(py, &*self.store, &options, &mut ids, states_out)?)?;
         }
-        let routes = self.routes(py)?;
-        refuse(columns.look_up(py, &*routes.compiled, threads, &mut ids)?)?;
-        let prefixes = prefix_output(py, routes, &ids, output)?;
-        py.detach(|| routes.to_codes(&mut ids));
-        let values = self.output(py, &ids, output, column)?;
-        Ok((values, prefixes).into_pyobject(py)?.into_any())
+        results.insert(0, Chosen::output(column.as_ref(), self, py, &ids, output)?);
+        if return_status {
+            results.push(crate::output::states(py, &states, output)?);
+        }
+        match <[_; 1]>::try_from(results) {
+            Ok([answers]) => Ok(answers),
+            Err(results) => Ok(PyTuple::new(py, results)?.into_any()),
+        }
     }
 
     /// The values by the codes that ``lookup_many`` returns: a tuple. Index 0, no match, has ``None``.
@@ -131,22 +168,33 @@ impl FrozenTable {
     #[getter]
     fn prefixes_by_code<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let prefixes = self.prefixes_by_code.get_or_try_init(py, || {
-            let prefixes = self.store.routes().into_iter();
-            let texts = prefixes.map(|(prefix, _)| prefix_str(py, prefix).into_any().unbind());
-            let texts = std::iter::once(py.None()).chain(texts);
-            PyTuple::new(py, texts.collect::<Vec<_>>()).map(Bound::unbind)
+            let prefixes = py.detach(|| self.store.routes()).into_iter();
+            let texts = prefixes.map(|(prefix, _)| Ok(prefix_str(py, prefix).into_any().unbind()));
+            let texts = list_of(py, std::iter::once(Ok(py.None())).chain(texts))?;
+            Ok::<_, PyErr>(texts.to_tuple().unbind())
         })?;
         Ok(prefixes.bind(py).clone())
     }
 
-    /// The names of the columns of the values, or ``None`` where the values are objects.
+    /// The names of the columns of the values: those that the data had, or the keys of dicts that all have the same;
+    /// ``None`` where the values are other objects.
     #[getter]
-    fn columns(&self) -> Option<Vec<String>> {
-        match &self.values {
-            Values::Objects(_) => None,
-            Values::Rows(cells) => {
-                Some(cells.columns().iter().map(|column| column.name.to_string()).collect())
-            }
+    fn columns(&self, py: Python<'_>) -> Option<Vec<String>> {
+        self.column_names(py)
+    }
+
+    /// The name of the type that Arrow answers have, of the values or of a column: it follows from the table, never from
+    /// the addresses. ``None`` where the values have no common type.
+    ///
+    /// >>> longmatch.Table({"10.0.0.0/8": 1}).freeze().arrow_type()
+    /// 'int64'
+    #[pyo3(signature = (column=None))]
+    fn arrow_type(&self, py: Python<'_>, column: Option<&str>) -> PyResult<Option<String>> {
+        let column = column.map(|name| self.column(py, name)).transpose()?;
+        match self.typed(py, column) {
+            Ok(typed) => Ok(Some(layout_of(&typed).name())),
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -159,7 +207,7 @@ impl FrozenTable {
     fn __getitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         match self.longest(key)? {
             Some((_, code)) => self.object(key.py(), code),
-            None => Err(PyKeyError::new_err(key.clone().unbind())),
+            None => Err(missing(key)),
         }
     }
 
@@ -192,33 +240,81 @@ impl FrozenTable {
         Ok(self.store.exact(self.prefix(key)?).is_some())
     }
 
+    /// The longest prefix of the table that covers this one and is shorter, or ``None``.
+    ///
+    /// ``KeyError`` if exactly this prefix is not in the table.
+    fn parent(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+        let prefix = self.exact(key)?;
+        Ok(parent_of(self.store.cover(prefix).into_iter().map(|(prefix, _)| prefix), prefix))
+    }
+
+    /// The longer prefixes of the table that this one covers, in order.
+    ///
+    /// ``KeyError`` if exactly this prefix is not in the table.
+    fn children(&self, key: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+        let children = self.store.children(self.exact(key)?).into_iter();
+        // The first is the prefix itself.
+        Ok(children.skip(1).map(|(prefix, _)| prefix.to_string()).collect())
+    }
+
+    /// All prefixes that cover the key with their values, shortest first.
+    fn covering(&self, key: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Py<PyAny>)>> {
+        self.with_values(key.py(), self.store.cover(self.prefix(key)?)).map(pairs_of)
+    }
+
+    /// All prefixes that the key covers with their values, in order.
+    fn covered(&self, key: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Py<PyAny>)>> {
+        self.with_values(key.py(), self.store.children(self.prefix(key)?)).map(pairs_of)
+    }
+
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
         self.keys(py)?.try_iter()
     }
 
+    fn __reversed__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        let keys = self.keys(py)?;
+        keys.reverse()?;
+        keys.try_iter()
+    }
+
+    fn __eq__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Py<PyAny>> {
+        if slf.is(other) {
+            return Ok(PyBool::new(slf.py(), true).to_owned().into_any().unbind());
+        }
+        equal(slf.get().entries(slf.py())?, other)
+    }
+
+    fn __hash__(&self) -> u64 {
+        // Of a part that equal tables have in common: values may have no hash.
+        let mut hasher = DefaultHasher::new();
+        self.store.len().hash(&mut hasher);
+        hasher.finish()
+    }
+
     /// The prefixes in order, IPv4 first: a list of str.
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let routes = self.store.routes();
-        PyList::new(py, routes.into_iter().map(|(prefix, _)| prefix_str(py, prefix)))
+        let routes = py.detach(|| self.store.routes());
+        keys_of(py, routes.into_iter().map(|(prefix, _)| prefix))
     }
 
     /// The values in the order of their prefixes: a list.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let ids: Vec<Id> = self.store.routes().into_iter().map(|(_, code)| Some(code)).collect();
+        let routes = py.detach(|| self.store.routes());
+        let ids: Vec<Id> = routes.into_iter().map(|(_, code)| Some(code)).collect();
         let values = self.output(py, &ids, Output::Values(Form::List), None)?;
         Ok(values.cast_into::<PyList>()?)
     }
 
     /// Pairs (prefix, value) in the order of the prefixes: a list.
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let items: Vec<_> = self.keys(py)?.iter().zip(self.values(py)?.iter()).collect();
-        PyList::new(py, items)
+        items_of(py, self.entries(py)?.into_iter())
     }
 
     /// Writes the table as a compiled file (.lm), which ``open`` opens in milliseconds.
     ///
     /// Values are written as columns: numbers, strings and ``None`` as one column ``value``, dicts with these as a column
-    /// for each key; others raise ``TypeError``. The file is replaced in one step. ``answers`` is ``"routes"``, or
+    /// for each key, which all have; ``True`` alone as no column. What a column cannot hold exactly is an error that names
+    /// the prefix. The file is replaced in one step. ``answers`` is ``"routes"``, or
     /// ``"values"`` for a smaller file that finds values faster and prefixes slower.
     #[pyo3(signature = (path, /, *, answers="routes"))]
     fn save(&self, py: Python<'_>, path: PathBuf, answers: &str) -> PyResult<()> {
@@ -230,46 +326,55 @@ impl FrozenTable {
     /// ``ValueError`` for a table that was not opened from a file.
     fn reload(slf: &Bound<'_, Self>) -> PyResult<Py<Self>> {
         let py = slf.py();
-        let Some(OpenFile { table, path, trust }) = &slf.get().file else {
+        let Some(OpenFile { table, opened }) = &slf.get().file else {
             return Err(PyValueError::new_err("the table was not opened from a file"));
         };
         let mut table = table.clone();
         let replaced = py.detach(|| table.reload()).map_err(|error| file_error(&error))?;
         match replaced {
             false => Ok(slf.clone().unbind()),
-            true => Py::new(py, Self::of_file(table, path.clone(), *trust)),
+            true => {
+                let (table, opened) = open_table(py, &opened.path, opened.trust, opened.mmap)?;
+                Py::new(py, Self::of_file(table, opened))
+            }
         }
     }
 
-    /// The path of the file that the table was opened from, or ``None``.
+    /// The absolute path of the file that the table was opened from, or ``None``.
     #[getter]
     fn path(&self) -> Option<String> {
-        self.file.as_ref().map(|file| file.path.display().to_string())
+        self.file.as_ref().map(|file| file.opened.path.display().to_string())
     }
 
     /// A table with the same routes, which can be changed. Equal rows share one object.
-    fn thaw(&self, py: Python<'_>) -> PyResult<Table> {
+    ///
+    /// The table remembers the names and the types of the columns: if its values still have them, ``freeze`` and ``save``
+    /// give the same columns again, else an error that names the prefix.
+    pub fn thaw(&self, py: Python<'_>) -> PyResult<Table> {
         let _dropped = DropReferences;
         if let Values::Objects(table) = &self.values {
-            return Ok(Table::from_inner(table.table().clone(), self.strict));
+            return Ok(Table::from_inner(table.table().clone(), self.strict, None));
         }
         let objects = self.objects(py)?;
         let mut inner = Inner::new();
-        for (prefix, code) in self.store.routes() {
+        for (i, (prefix, code)) in py.detach(|| self.store.routes()).into_iter().enumerate() {
+            if i % OBJECTS == 0 {
+                pause(py)?;
+            }
             let object = objects.get(code.get() as usize).and_then(Option::as_ref);
             let object = object.map_or_else(|| py.None(), |object| object.clone_ref(py));
             inner.insert(prefix, PyValue::new(object.into_bound(py))).map_err(insert_error)?;
         }
-        Ok(Table::from_inner(inner, self.strict))
+        Ok(Table::from_inner(inner, self.strict, self.columns_of_rows()))
     }
 
     fn __copy__(slf: Py<Self>) -> Py<Self> {
         slf
     }
 
-    fn __repr__(&self) -> String {
+    fn __repr__(&self, py: Python<'_>) -> String {
         let (ipv4, ipv6) = self.store.engines();
-        let columns = match self.columns() {
+        let columns = match self.columns(py) {
             Some(columns) => format!(", columns {}", columns.join(", ")),
             None => String::new(),
         };
@@ -281,9 +386,10 @@ impl FrozenTable {
         let py = slf.py();
         let this = slf.get();
         let module = py.import("longmatch._longmatch")?;
-        if let Some(OpenFile { path, trust, .. }) = &this.file {
-            // The path itself: each process opens the file.
-            return (module.getattr("_open")?, (path, *trust)).into_pyobject(py);
+        if let Some(OpenFile { opened: Opened { path, trust, mmap, identity }, .. }) = &this.file {
+            // The path itself: each process opens the file, and finds out whether it is still this one.
+            let arguments = (path, *trust, *mmap, *identity);
+            return (module.getattr("_open")?, arguments).into_pyobject(py);
         }
         let engine = this.engine.to_string();
         let Values::Rows(cells) = &this.values else {

@@ -3,30 +3,31 @@
 mod answers;
 mod methods;
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use longmatch::file::{FileSpec, FileTable};
-use longmatch::table::PrefixData;
-use longmatch::{Answers, EngineKind, EngineSpec, FrozenTable as RustFrozen, IpPrefix, TableSpec};
-use pyo3::exceptions::PyValueError;
+use longmatch::table::{Column, PrefixData};
+use longmatch::{
+    Answers, EngineKind, EngineSpec, FrozenTable as RustFrozen, IpPrefix, NextHopId, TableSpec,
+};
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
 use crate::data::{objects_as_data, rows_as_data};
-use crate::file::{FileCells, FileStore, write};
+use crate::file::{FileCells, FileStore, Opened, write};
 use crate::key::{Key, key};
-use crate::output::TypedColumn;
 use crate::routes::{CompiledRoutes, RouteNames};
-use crate::store::{CellSource, Rows, Store};
+use crate::store::{CellSource, Rows, Store, Typed};
 use crate::value::{DropReferences, Inner, PyValue};
 
 /// An opened file.
 struct OpenFile {
     table: FileTable,
-    path: PathBuf,
-    trust: bool,
+    opened: Opened,
 }
 
 /// The values of a frozen table.
@@ -60,9 +61,11 @@ pub struct FrozenTable {
     objects: OnceLock<Vec<Option<Py<PyAny>>>>,
     values_by_code: OnceLock<Py<PyTuple>>,
     prefixes_by_code: PyOnceLock<Py<PyTuple>>,
-    /// The values and the columns that were asked for as Arrow arrays.
-    typed: PyOnceLock<Arc<TypedColumn>>,
-    typed_columns: Vec<PyOnceLock<Arc<TypedColumn>>>,
+    /// Objects that are dicts as rows, if a column was asked for.
+    object_cells: PyOnceLock<Arc<dyn CellSource>>,
+    /// The values and the columns that were asked for as values of one type.
+    typed: PyOnceLock<Arc<Typed>>,
+    typed_columns: Mutex<HashMap<usize, Arc<Typed>>>,
     /// After the values.
     _dropped: DropReferences,
 }
@@ -72,13 +75,44 @@ pub fn engine_spec(engine: &str) -> PyResult<EngineSpec> {
     engine.parse().map_err(|error| PyValueError::new_err(format!("engine={engine:?}: {error}")))
 }
 
+/// Routes with the ids of their values.
+type Routes = Vec<(IpPrefix, NextHopId)>;
+
+/// The routes of a table with the ids of their values, and the values by these.
+fn parts(py: Python<'_>, inner: &Inner) -> (Routes, Vec<Option<Py<PyAny>>>) {
+    let mut objects = Vec::new();
+    for (id, value) in inner.next_hops().iter() {
+        let id = id.get() as usize;
+        if objects.len() <= id {
+            objects.resize_with(id + 1, || None);
+        }
+        objects[id] = Some(value.get(py));
+    }
+    let ipv4 = inner.ipv4().iter().map(|route| (route.prefix.into(), route.next_hop));
+    let ipv6 = inner.ipv6().iter().map(|route| (route.prefix.into(), route.next_hop));
+    (ipv4.chain(ipv6).collect(), objects)
+}
+
 fn compile_error(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(format!("the table cannot be compiled: {error}"))
 }
 
 impl FrozenTable {
     /// Compiles a table of objects.
-    pub fn of_objects(py: Python<'_>, inner: Inner, engine: &str, strict: bool) -> PyResult<Self> {
+    ///
+    /// With columns, of the table that this one was thawed from, the values are their rows.
+    pub fn of_objects(
+        py: Python<'_>,
+        inner: Inner,
+        engine: &str,
+        strict: bool,
+        columns: Option<&[Column]>,
+    ) -> PyResult<Self> {
+        if let Some(columns) = columns {
+            let (routes, objects) = parts(py, &inner);
+            let data = objects_as_data(py, &objects, &routes, Some(columns))?;
+            return Self::of_data(py, data, engine, strict);
+        }
         let engine = engine_spec(engine)?;
         let spec = TableSpec::new(engine.clone());
         let frozen = py.detach(|| inner.freeze(spec)).map_err(compile_error)?;
@@ -101,12 +135,12 @@ impl FrozenTable {
     }
 
     /// A table in a file.
-    pub fn of_file(table: FileTable, path: PathBuf, trust: bool) -> Self {
+    pub fn of_file(table: FileTable, opened: Opened) -> Self {
         let store = Arc::new(FileStore(table.clone()));
         let cells = Arc::new(FileCells(table.clone()));
         let engine = EngineSpec::from(EngineKind::Auto);
         let mut frozen = Self::new(store, Values::Rows(cells), engine, true);
-        frozen.file = Some(OpenFile { table, path, trust });
+        frozen.file = Some(OpenFile { table, opened });
         frozen
     }
 
@@ -120,7 +154,9 @@ impl FrozenTable {
                 let routes = self.store.routes();
                 py.detach(|| rows_as_data(&**cells, &routes))
             }
-            Values::Objects(_) => objects_as_data(py, self.objects(py)?, &self.store.routes()),
+            Values::Objects(_) => {
+                objects_as_data(py, self.objects(py)?, &self.store.routes(), None)
+            }
         }
     }
 
@@ -130,12 +166,6 @@ impl FrozenTable {
     }
 
     fn new(store: Arc<dyn Store>, values: Values, engine: EngineSpec, strict: bool) -> Self {
-        let columns = match &values {
-            Values::Objects(_) => 0,
-            Values::Rows(cells) => cells.columns().len(),
-        };
-        let mut typed_columns = Vec::new();
-        typed_columns.resize_with(columns, PyOnceLock::new);
         Self {
             max_code: store.max_code(),
             store,
@@ -147,8 +177,9 @@ impl FrozenTable {
             objects: OnceLock::new(),
             values_by_code: OnceLock::new(),
             prefixes_by_code: PyOnceLock::new(),
+            object_cells: PyOnceLock::new(),
             typed: PyOnceLock::new(),
-            typed_columns,
+            typed_columns: Mutex::default(),
             _dropped: DropReferences,
         }
     }
@@ -157,12 +188,29 @@ impl FrozenTable {
         key(object)?.prefix(self.strict)
     }
 
+    /// A prefix that is in the table.
+    fn exact(&self, key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
+        let prefix = self.prefix(key)?;
+        match self.store.exact(prefix) {
+            Some(_) => Ok(prefix.unmapped()),
+            None => Err(PyKeyError::new_err(key.clone().unbind())),
+        }
+    }
+
+    /// The columns of the rows of data; `None` where the values are objects.
+    pub fn columns_of_rows(&self) -> Option<Arc<[Column]>> {
+        match &self.values {
+            Values::Rows(cells) => Some(cells.columns().into()),
+            Values::Objects(_) => None,
+        }
+    }
+
     /// The longest match of a key: an address or a prefix.
     fn longest(&self, object: &Bound<'_, PyAny>) -> PyResult<Option<(IpPrefix, usize)>> {
         let key = key(object)?;
         let found = match key {
             Key { addr, len: None } => self.store.longest(addr),
-            Key { .. } => self.store.covering(key.prefix(self.strict)?),
+            Key { .. } => self.store.cover(key.prefix(self.strict)?).pop(),
         };
         Ok(found.map(|(prefix, code)| (prefix, code.get() as usize)))
     }

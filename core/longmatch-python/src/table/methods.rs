@@ -3,22 +3,26 @@
 use std::sync::PoisonError;
 
 use longmatch::IpPrefix;
+use longmatch::table::Column;
+use longmatch_feed::Options;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytesMethods, PyIterator, PyList, PyTuple};
+use pyo3::types::{PyBytesMethods, PyIterator, PyList, PyListMethods, PyString, PyTuple};
 
-use super::Table;
+use super::{Columns, Table};
+use crate::frame::{frame_data, is_frame};
 use crate::frozen::FrozenTable;
 use crate::key::{Key, checked_len, key};
 use crate::live::LiveTable;
-use crate::pickle::{Packed, packed, unpacked};
+use crate::mapping::{equal, items_of, keys_of, missing};
+use crate::pause::list_of;
+use crate::pickle::{Packed, column_type, packed, unpacked};
 use crate::text::prefix_str;
 use crate::value::{DropReferences, Inner, PyValue, insert_error};
 
-fn missing(object: &Bound<'_, PyAny>) -> PyErr {
-    PyKeyError::new_err(object.clone().unbind())
-}
+/// The state of a pickle: whether the table is strict, its routes, and the names and types of its columns.
+type State<'py> = (bool, Packed<'py>, Option<Vec<(String, String)>>);
 
 #[pymethods]
 impl Table {
@@ -26,10 +30,21 @@ impl Table {
     #[pyo3(signature = (routes=None, /, *, strict=true))]
     fn new(routes: Option<&Bound<'_, PyAny>>, strict: bool) -> PyResult<Self> {
         let _dropped = DropReferences;
-        let table = Self::from_inner(Inner::new(), strict);
-        if let Some(routes) = routes {
-            table.extend(routes)?;
+        let Some(routes) = routes else { return Ok(Self::from_inner(Inner::new(), strict, None)) };
+        if !routes.is_instance_of::<PyString>() && is_frame(routes)? {
+            let mut options = Options::default();
+            options.mask_host_bits = !strict;
+            let data = frame_data(routes, &options)?;
+            let table = FrozenTable::of_data(routes.py(), data, "linear", strict)?;
+            return table.thaw(routes.py());
         }
+        let columns = match (routes.cast::<Self>(), routes.cast::<FrozenTable>()) {
+            (Ok(table), _) => table.get().columns(),
+            (_, Ok(table)) => table.get().columns_of_rows(),
+            _ => None,
+        };
+        let table = Self::from_inner(Inner::new(), strict, columns);
+        table.extend(routes)?;
         Ok(table)
     }
 
@@ -181,19 +196,18 @@ impl Table {
     /// The prefixes in order, IPv4 first: a list of str.
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let prefixes: Vec<_> = self.read(py).keys().collect();
-        PyList::new(py, prefixes.into_iter().map(|prefix| prefix_str(py, prefix)))
+        keys_of(py, prefixes.into_iter())
     }
 
     /// The values in the order of their prefixes: a list.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let values: Vec<_> = self.read(py).values().map(|value| value.get(py)).collect();
-        PyList::new(py, values)
+        list_of(py, values.into_iter().map(Ok))
     }
 
     /// Pairs (prefix, value) in the order of the prefixes: a list.
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let entries = self.entries(py);
-        PyList::new(py, entries.into_iter().map(|(prefix, value)| (prefix_str(py, prefix), value)))
+        items_of(py, self.entries(py).into_iter())
     }
 
     /// Removes exactly this prefix and returns its value, or the default; without one ``KeyError``.
@@ -235,6 +249,36 @@ impl Table {
         self.extend(routes)
     }
 
+    /// Removes the last prefix and returns it with its value; ``KeyError`` if there is none.
+    fn popitem(&self, py: Python<'_>) -> PyResult<(String, Py<PyAny>)> {
+        let _dropped = DropReferences;
+        let mut inner = self.write(py);
+        let last = inner.last().map(|(prefix, value)| (prefix, value.get(py)));
+        let Some((prefix, value)) = last else {
+            return Err(PyKeyError::new_err("the table has no prefixes"));
+        };
+        inner.remove(prefix);
+        inner.reclaim();
+        Ok((prefix.to_string(), value))
+    }
+
+    fn __reversed__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        let keys = self.keys(py)?;
+        keys.reverse()?;
+        keys.try_iter()
+    }
+
+    fn __or__(&self, py: Python<'_>, routes: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let _dropped = DropReferences;
+        let table = self.copy(py);
+        table.extend(routes)?;
+        Ok(table)
+    }
+
+    fn __ior__(&self, routes: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.update(routes)
+    }
+
     /// Removes all prefixes.
     fn clear(&self, py: Python<'_>) {
         let _dropped = DropReferences;
@@ -244,7 +288,7 @@ impl Table {
 
     /// A copy; the values are shared.
     fn copy(&self, py: Python<'_>) -> Self {
-        Self::from_inner(self.read(py).clone(), self.is_strict())
+        Self::from_inner(self.read(py).clone(), self.is_strict(), self.columns())
     }
 
     fn __copy__(&self, py: Python<'_>) -> Self {
@@ -252,20 +296,8 @@ impl Table {
     }
 
     fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Py<PyAny>> {
-        let py = other.py();
-        let Ok(other) = other.cast::<Self>() else { return Ok(py.NotImplemented()) };
         // Copies, since the values' own comparison may change the tables.
-        let (one, two) = (self.entries(py), other.get().entries(py));
-        let mut equal = one.len() == two.len();
-        for ((prefix, value), (its_prefix, its_value)) in one.iter().zip(&two) {
-            equal = equal
-                && prefix == its_prefix
-                && (value.is(its_value) || value.bind(py).eq(its_value)?);
-            if !equal {
-                break;
-            }
-        }
-        Ok(equal.into_pyobject(py)?.to_owned().into_any().unbind())
+        equal(self.entries(other.py()), other)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -300,7 +332,7 @@ impl Table {
     pub fn freeze(&self, py: Python<'_>, engine: &str) -> PyResult<FrozenTable> {
         let _dropped = DropReferences;
         let inner = self.read(py).clone();
-        FrozenTable::of_objects(py, inner, engine, self.is_strict())
+        FrozenTable::of_objects(py, inner, engine, self.is_strict(), self.columns().as_deref())
     }
 
     /// Compiles the table for lookups by many threads while one changes it.
@@ -308,18 +340,27 @@ impl Table {
     fn live(&self, py: Python<'_>, engine: &str) -> PyResult<LiveTable> {
         let _dropped = DropReferences;
         let inner = self.read(py).clone();
-        LiveTable::new(py, inner, engine, self.is_strict())
+        LiveTable::new(py, inner, engine, self.is_strict(), self.columns())
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
-        let state = (slf.get().is_strict(), packed(py, slf.get().read(py))?);
+        let columns = slf.get().columns().map(|columns| {
+            let pair = |column: &Column| (column.name.to_string(), column.ty.to_string());
+            columns.iter().map(pair).collect::<Vec<_>>()
+        });
+        let state = (slf.get().is_strict(), packed(py, slf.get().read(py))?, columns);
         (slf.get_type(), PyTuple::empty(py), state).into_pyobject(py)
     }
 
-    fn __setstate__(&self, py: Python<'_>, state: (bool, Packed<'_>)) -> PyResult<()> {
+    fn __setstate__(&self, py: Python<'_>, state: State<'_>) -> PyResult<()> {
         let _dropped = DropReferences;
-        let (strict, (prefixes, values, codes)) = state;
+        let (strict, (prefixes, values, codes), columns) = state;
+        if let Some(columns) = columns {
+            let column = |(name, ty): (String, String)| Ok(Column::new(name, column_type(&ty)?));
+            let columns = columns.into_iter().map(column).collect::<PyResult<Columns>>()?;
+            *self.columns.write().unwrap_or_else(PoisonError::into_inner) = Some(columns);
+        }
         *self.strict.write().unwrap_or_else(PoisonError::into_inner) = strict;
         let inner = unpacked(prefixes.as_bytes(), &values, &codes)?;
         let old = std::mem::replace(&mut *self.write(py), inner);

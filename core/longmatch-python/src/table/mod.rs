@@ -2,15 +2,17 @@
 
 mod methods;
 
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use longmatch::IpPrefix;
-use pyo3::exceptions::PyTypeError;
+use longmatch::table::Column;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
 use pyo3::types::{PyDict, PyMapping};
 
 use crate::key::{Key, key};
+use crate::pause::{OBJECTS, pause};
 use crate::text::prefix_str;
 use crate::value::{DropReferences, Inner, PyValue, insert_error};
 
@@ -34,13 +36,27 @@ use crate::value::{DropReferences, Inner, PyValue, insert_error};
 pub struct Table {
     inner: RwLock<Inner>,
     strict: RwLock<bool>,
+    /// The columns of a table that was thawed, which a frozen one has again.
+    columns: RwLock<Option<Columns>>,
     /// After the values.
     _dropped: DropReferences,
 }
 
+/// The columns of a table of rows.
+pub type Columns = Arc<[Column]>;
+
 impl Table {
-    pub fn from_inner(inner: Inner, strict: bool) -> Self {
-        Self { inner: RwLock::new(inner), strict: RwLock::new(strict), _dropped: DropReferences }
+    pub fn from_inner(inner: Inner, strict: bool, columns: Option<Columns>) -> Self {
+        Self {
+            inner: RwLock::new(inner),
+            strict: RwLock::new(strict),
+            columns: RwLock::new(columns),
+            _dropped: DropReferences,
+        }
+    }
+
+    pub fn columns(&self) -> Option<Columns> {
+        self.columns.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub fn read(&self, py: Python<'_>) -> RwLockReadGuard<'_, Inner> {
@@ -107,10 +123,28 @@ impl Table {
             }
             return Ok(());
         }
-        for (prefix, value) in pairs(routes)? {
-            self.set(self.prefix(&prefix)?, value)?;
+        for (i, (prefix, value)) in pairs(routes)?.into_iter().enumerate() {
+            if i % OBJECTS == 0 {
+                pause(routes.py())?;
+            }
+            let prefix = self.prefix(&prefix).map_err(|error| at(routes, i, &error))?;
+            self.set(prefix, value)?;
         }
         Ok(())
+    }
+}
+
+/// The error of a pair of an iterable, with its number; that of a mapping names its key itself.
+fn at(routes: &Bound<'_, PyAny>, i: usize, error: &PyErr) -> PyErr {
+    let py = routes.py();
+    if routes.cast::<PyMapping>().is_ok() {
+        return error.clone_ref(py);
+    }
+    let text = format!("pair {i}: {}", error.value(py));
+    if error.is_instance_of::<PyTypeError>(py) {
+        PyTypeError::new_err(text)
+    } else {
+        PyValueError::new_err(text)
     }
 }
 
