@@ -301,8 +301,8 @@ pub fn write(
     let greatest = (nodes + SEPARATOR.len()) as u64 + records.len() as u64;
     let record_size = match greatest {
         0..0x100_0000 => 24,
-        0..0x1000_0000 => 28,
-        0..0x1_0000_0000 => 32,
+        0x100_0000..0x1000_0000 => 28,
+        0x1000_0000..0x1_0000_0000 => 32,
         _ => return Err(MmdbError::TooLarge),
     };
     let metadata = metadata(options, &tree, record_size)?;
