@@ -134,7 +134,7 @@ fn random_tables_answer_as_the_oracle() {
             refused += 1;
             continue;
         }
-        with_aliases += usize::from(options.aliases && data.table().ipv6().len() > 0);
+        with_aliases += usize::from(options.aliases && !data.table().ipv6().is_empty());
         let (file, _) = written(&data, &options);
         check(&data, &Oracle::new(&data, options.aliases), &file, true);
     }
