@@ -3,6 +3,7 @@
 mod annotate;
 mod candidates;
 mod compile;
+mod export;
 mod install;
 mod lookup;
 mod rov;
@@ -45,9 +46,9 @@ pub(crate) enum Command {
     /// Find the longest prefix that matches an address, and its next hop or columns
     #[command(after_help = help::LOOKUP)]
     Lookup(LookupArgs),
-    /// Compile prefixes and their columns into a table file, ready to be mapped
+    /// Compile prefixes and their columns into a table file, a MaxMind DB or disjoint ranges
     #[command(after_help = help::COMPILE)]
-    Compile(CompileArgs),
+    Compile(Box<CompileArgs>),
     /// Add columns of prefix data to CSV, NDJSON or text, or filter lines by their addresses
     #[command(after_help = help::ANNOTATE)]
     Annotate(Box<AnnotateArgs>),

@@ -62,10 +62,13 @@ Exit codes: 0 all queries matched, 1 some did not (0 with --exit-zero), 2 bad us
 pub const COMPILE: &str = "\
 All commands that have --routes read the compiled table with --table. The table is written to a new
 file, which then replaces FILE: a program that has the old file open keeps the old table until it
-opens FILE again.
+opens FILE again. -o FILE.mmdb writes a MaxMind DB, and --ranges -o FILE.csv disjoint ranges, in the
+same way.
 
 Examples:
   longmatch compile --routes sites.csv -o sites.lm
+  longmatch compile -r sites.csv --as site=city.names.en -o sites.mmdb
+  longmatch compile -r sites.csv --ranges --buckets 16 -o sites-ranges.csv
   longmatch compile -r sites.csv --columns asn,country -o sites.lm
   longmatch compile -r ranges.tsv --prefix-column 1,2 --columns 3=asn --types asn=u64 -o asn.lm
   longmatch compile -r rib.20260101.0000.bz2 -o origins.lm

@@ -1,5 +1,6 @@
 //! Table files of `--table`: their values as text, and their compiled form as an engine.
 
+use std::io::Read;
 use std::path::Path;
 
 use longmatch::file::{FileErrorKind, FileRow, FileTable};
@@ -7,6 +8,7 @@ use longmatch::simd::Simd;
 use longmatch::{
     Answers, CompileError, Corrupt, Engine, Lookup, MemoryUsage, NextHopId, Rib, Structure, Table,
 };
+use longmatch_feed::{Limits, Problem, Stream, open_file};
 
 use crate::args::FileOption;
 use crate::error::CliError;
@@ -35,13 +37,35 @@ pub fn open(
         // SAFETY: the same.
         false => unsafe { FileTable::map(path) },
     };
-    opened.map_err(|error| match error.kind() {
-        FileErrorKind::NotLongmatch => CliError::input(
+    match opened {
+        Err(error) if matches!(error.kind(), FileErrorKind::NotLongmatch) => decompressed(path),
+        opened => opened.map_err(|error| CliError::file(&error)),
+    }
+}
+
+/// Opens a compressed table, decompressed into memory.
+fn decompressed(path: &Path) -> Result<FileTable, CliError> {
+    let failed = |problem: Problem| CliError::input(path.display(), problem);
+    let file = open_file(path).map_err(|error| failed(Problem::Open(error)))?;
+    let other = "not a table of 'longmatch compile': --routes reads files of prefixes";
+    let wrong = || CliError::input(path.display(), other);
+    let mut stream = Stream::new(Box::new(file)).map_err(|_| wrong())?;
+    if stream.codec().is_none() {
+        return Err(wrong());
+    }
+    let limit = Limits::default().spool;
+    let mut bytes = Vec::new();
+    let read = stream.by_ref().take(limit + 1).read_to_end(&mut bytes);
+    read.map_err(|error| failed(stream.explain(error)))?;
+    if bytes.len() as u64 > limit {
+        return Err(CliError::input(
             path.display(),
-            "not a table of 'longmatch compile', or a compressed one, which cannot be mapped: \
-             --routes reads both",
-        ),
-        _ => CliError::file(&error),
+            "a compressed table of more than 1 GiB: decompress the file first",
+        ));
+    }
+    FileTable::from_bytes(bytes).map_err(|error| match error.kind() {
+        FileErrorKind::NotLongmatch => wrong(),
+        _ => CliError::input(path.display(), error),
     })
 }
 

@@ -116,6 +116,7 @@ mod input;
 mod list;
 mod load;
 mod loader;
+pub mod mmdb;
 mod mrt;
 mod option_values;
 mod options;

@@ -8,6 +8,7 @@ use longmatch::table::ColumnType;
 use longmatch_feed::{KeptColumn, Options};
 
 use super::candidates::{column_types, columns};
+use super::export::{MmdbArgs, RangeArgs};
 use super::source::{FamilyArgs, ReadArgs};
 use super::values::names;
 
@@ -30,7 +31,9 @@ pub struct CompileArgs {
     pub read: ReadArgs,
 
     /// Write the table to FILE, which it replaces at once
-    #[arg(short, long, value_name = "FILE")]
+    ///
+    /// A name that ends in .mmdb makes a MaxMind DB, which many other programs read.
+    #[arg(short, long, value_name = "FILE", verbatim_doc_comment)]
     pub output: PathBuf,
 
     /// The columns.
@@ -50,6 +53,14 @@ pub struct CompileArgs {
         verbatim_doc_comment
     )]
     pub answers: AnswersArg,
+
+    /// The options of MaxMind DBs.
+    #[command(flatten, next_help_heading = "MaxMind DB (-o FILE.mmdb)")]
+    pub mmdb: MmdbArgs,
+
+    /// The options of ranges.
+    #[command(flatten, next_help_heading = "Ranges (-o FILE.csv)")]
+    pub ranges: RangeArgs,
 
     /// The families.
     #[command(flatten)]

@@ -8,6 +8,8 @@ mod matrix;
 mod pages;
 #[cfg(unix)]
 mod transcripts;
+#[cfg(unix)]
+mod warehouses;
 
 /// The program that is tested.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_longmatch");

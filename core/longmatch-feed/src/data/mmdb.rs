@@ -14,7 +14,7 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 
 use longmatch::table::{ColumnError, ColumnType};
-use longmatch::{IpPrefix, NextHopId};
+use longmatch::{IpPrefix, NextHopId, Prefix};
 use maxminddb::{Reader, WithinOptions};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -24,11 +24,10 @@ use super::store::{Raw, Store, text};
 use super::text::insert;
 use super::types;
 use crate::error::{FeedError, Problem};
+use crate::mmdb::MARKER;
 use crate::options::Options;
 use crate::report::Report;
 
-/// The bytes before the metadata.
-const MARKER: &[u8] = b"\xab\xcd\xefMaxMind.com";
 /// Bytes at the end of a file that may have the metadata.
 pub(crate) const METADATA: usize = 128 << 10;
 
@@ -74,6 +73,7 @@ fn networks(
     }
     // Networks share records: each is decoded once.
     let mut rows = HashMap::<usize, Option<NextHopId>>::new();
+    let ipv4 = IpPrefix::V6(Prefix::from_bits_masked(0, 96));
     for network in reader.networks(WithinOptions::default()).map_err(wrong)? {
         let network = network.map_err(wrong)?;
         let Some(offset) = network.offset() else { continue };
@@ -88,7 +88,14 @@ fn networks(
             }
         };
         let Some(id) = id else { continue };
-        insert(store, report, (Found::Prefix(prefix), id), options.limits)?;
+        // A record at or above the tree of IPv4 is that of all IPv4 addresses.
+        if prefix.covers(ipv4) {
+            let all = IpPrefix::V4(Prefix::DEFAULT);
+            insert(store, report, (Found::Prefix(all), id), options.limits)?;
+        }
+        if prefix != ipv4 {
+            insert(store, report, (Found::Prefix(prefix), id), options.limits)?;
+        }
     }
     report.unjoined = columns.joins.missing();
     columns.end()
