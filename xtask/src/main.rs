@@ -58,7 +58,7 @@ Checks:
 What is built and written:
   peers [NAME...]     the adapters of all or the named peers, into target/peers (fetches packages)
   docs [--check]      the published numbers, from the records in docs/results/published
-  dist                the archive of a release for this machine's target, into target/dist
+  dist [TARGET]       the archive and the Debian package of a release, into target/dist; TARGET: this machine's, or another
   wheels              the sdist and the wheels of the Python package, into target/wheels (fetches packages)
   data [--check]      the embedded tables (a network, a C compiler, Go)
   data default-table [VERSION | --check]
@@ -103,7 +103,8 @@ fn main() -> ExitCode {
         ["data", "default-table", version] => {
             data::run(data::RebuiltTables::Default(Some(version)), Mode::Write)
         }
-        ["dist"] => dist::run(),
+        ["dist"] => dist::run(None),
+        ["dist", target] => dist::run(Some(target)),
         ["docs"] => docs::run(false),
         ["docs", "--check"] => docs::run(true),
         ["help" | "--help" | "-h"] => {

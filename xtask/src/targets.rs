@@ -35,6 +35,15 @@ const TARGETS: [Target; 5] = [
 
 const WASM: &str = "wasm32-unknown-unknown";
 
+/// Targets for which a package's programs are checked, and the package: musl makes programs that need no libraries; the
+/// other systems have no forwarder.
+const PROGRAMS: [[&str; 2]; 4] = [
+    ["longmatch-cli", "x86_64-unknown-linux-musl"],
+    ["longmatch-router", "x86_64-unknown-linux-musl"],
+    ["longmatch-cli", "x86_64-pc-windows-msvc"],
+    ["longmatch-cli", "aarch64-apple-darwin"],
+];
+
 /// Adds the steps; skipped, with advice, if a toolchain or a target is not installed.
 pub fn run_steps(steps: &mut Steps) {
     least_compiler(steps);
@@ -48,6 +57,21 @@ pub fn run_steps(steps: &mut Steps) {
         match has(&installed, triple) {
             Ok(()) => {
                 let words = format!("{check} {features} --target {triple}");
+                steps.command(&name, cargo(&words).env("RUSTFLAGS", "-D warnings"));
+            }
+            Err(why) => steps.skip(&name, &format!("{why} (`rustup target add {triple}`)")),
+        }
+    }
+}
+
+/// Adds the steps that check programs for other systems.
+pub fn programs(steps: &mut Steps) {
+    let installed = installed("target");
+    for [package, triple] in PROGRAMS {
+        let name = format!("programs of {package} for {triple}");
+        match has(&installed, triple) {
+            Ok(()) => {
+                let words = format!("check --package {package} --target {triple}");
                 steps.command(&name, cargo(&words).env("RUSTFLAGS", "-D warnings"));
             }
             Err(why) => steps.skip(&name, &format!("{why} (`rustup target add {triple}`)")),

@@ -47,11 +47,12 @@ pub fn run(form: Form) -> CommandResult {
     targets::run_steps(&mut steps);
     if let Some(background) = background {
         features::test(&mut steps);
+        targets::programs(&mut steps);
         targets::web_assembly(&mut steps);
         background.finish(&mut steps);
     } else {
         println!(
-            "\nNot run: {}, features, WebAssembly (`cargo xtask test` runs all)",
+            "\nNot run: {}, features, other systems, WebAssembly (`cargo xtask test` runs all)",
             BACKGROUND.join(", ")
         );
     }

@@ -1,8 +1,10 @@
-//! `cargo xtask dist`: the archive of a release for this machine's target.
+//! `cargo xtask dist`: the archive and the Debian package of a release, for this machine's target or another one whose
+//! programs run here, such as that of musl, whose programs need no library.
 //!
 //! - `contents`: the files of the archive: the programs, their manual pages and completions, documents, licences.
 //! - `licences`: the licences of the crates whose code the programs contain.
 //! - `archive`: files to bytes, always the same bytes for the same files.
+//! - `debian`: the same files as a Debian package, by cargo-deb.
 //!
 //! Only the feature `dist` compiles them. Without it, the command runs itself again with it.
 
@@ -10,32 +12,39 @@
 mod archive;
 #[cfg(any(test, feature = "dist"))]
 mod contents;
+#[cfg(feature = "dist")]
+mod debian;
 #[cfg(any(test, feature = "dist"))]
 mod licences;
 
 use crate::steps::CommandResult;
 
-/// Builds the release and writes the archive with its checksum into `target/dist`.
+/// Builds the release for a target and writes the archive with its checksum into `target/dist`, and a Debian package where
+/// cargo-deb is installed.
 ///
 /// # Errors
 /// If a program does not build, a file is missing, or the archive cannot be written.
 #[cfg(feature = "dist")]
-pub fn run() -> CommandResult {
+pub fn run(triple: Option<&str>) -> CommandResult {
     use std::fs;
 
+    use crate::steps::Steps;
     use crate::workspace::{Compiler, cargo, json, root, target};
 
-    let built = cargo("build --release --locked")
+    let host = Compiler::find()?.host;
+    let triple = triple.unwrap_or(&host);
+    // Also for this machine: so the programs of every target lie in a directory of its own.
+    let built = cargo("build --release --locked --target")
+        .arg(triple)
         .args(licences::PACKAGES.iter().flat_map(|name| ["--package", name]))
         .status()?;
     if !built.success() {
         return Err(format!("the release build ended with {built}").into());
     }
-    let host = Compiler::find()?.host;
     let mut metadata = cargo("metadata --format-version 1 --locked --filter-platform");
-    let metadata = json(metadata.arg(&host))?;
-    let name = format!("longmatch-{}-{host}", licences::version(&metadata)?);
-    let mut files = contents::collect(&root(), &target())?;
+    let metadata = json(metadata.arg(triple))?;
+    let name = format!("longmatch-{}-{triple}", licences::version(&metadata)?);
+    let mut files = contents::collect(&root(), &target().join(triple))?;
     files.insert("LICENSES-crates.txt".into(), archive::File::plain(licences::text(&metadata)?));
 
     let dir = target().join("dist");
@@ -52,11 +61,13 @@ pub fn run() -> CommandResult {
     }
     print!("{checksum}");
     println!("{} files, {} bytes, in {}", files.len(), bytes.len(), dir.display());
-    Ok(true)
+    let mut steps = Steps::default();
+    debian::step(&mut steps, &files, triple);
+    Ok(steps.finish())
 }
 
 /// Runs this command again with the feature that it needs.
 #[cfg(not(feature = "dist"))]
-pub fn run() -> CommandResult {
-    crate::workspace::again_with("dist", "dist")
+pub fn run(triple: Option<&str>) -> CommandResult {
+    crate::workspace::again_with("dist", &format!("dist {}", triple.unwrap_or_default()))
 }

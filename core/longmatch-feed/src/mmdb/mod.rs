@@ -246,7 +246,7 @@ impl std::error::Error for MmdbError {
 /// Writes prefixes and their columns as a MaxMind DB to a file, which it replaces at once, as [`NewFile`] does.
 ///
 /// # Errors
-/// As [`write`], and if the file cannot be replaced; the old one stays then.
+/// As [`write()`], and if the file cannot be replaced; the old one stays then.
 ///
 /// ```
 /// use longmatch_feed::mmdb::{MmdbOptions, write_path};
