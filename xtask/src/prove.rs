@@ -36,9 +36,11 @@ const DAMAGE: &str = "test --release --package longmatch-feed --test data -- --i
 /// `--all` runs its tests on another architecture if possible.
 const WITHOUT_STD: &str = "test --package longmatch --no-default-features --no-fail-fast";
 
-/// The scanners on millions of texts, and a stream of 10 GB through `longmatch annotate`, with `LONGMATCH_PROVE` set.
-const STREAMS: [&str; 2] = [
+/// The scanners on millions of texts, MaxMind DBs of random, embedded and full tables, and a stream of 10 GB through
+/// `longmatch annotate`, with `LONGMATCH_PROVE` set. The tests of MaxMind DBs use the data directory too.
+const STREAMS: [&str; 3] = [
     "test --release --package longmatch-feed --test scan",
+    "test --release --package longmatch-feed --test mmdb -- --nocapture",
     "test --release --package longmatch-cli --test cli annotate",
 ];
 
@@ -93,7 +95,9 @@ pub fn run() -> CommandResult {
     steps.command("damaged files with prefix data, full form", &mut cargo(DAMAGE));
     steps.command("tests without default features", &mut cargo(WITHOUT_STD));
     for arguments in STREAMS {
-        steps.command(arguments, cargo(arguments).env("LONGMATCH_PROVE", "1"));
+        let mut command = cargo(arguments);
+        command.env("LONGMATCH_PROVE", "1").envs(dir.iter().map(|dir| (data_dir::VARIABLE, dir)));
+        steps.command(arguments, &mut command);
     }
     let mut network = cargo(NETWORK);
     network.env("LONGMATCH_PROVE", "1").envs(dir.iter().map(|dir| (data_dir::VARIABLE, dir)));

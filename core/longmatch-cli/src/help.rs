@@ -63,7 +63,7 @@ pub const COMPILE: &str = "\
 All commands that have --routes read the compiled table with --table. The table is written to a new
 file, which then replaces FILE: a program that has the old file open keeps the old table until it
 opens FILE again. -o FILE.mmdb writes a MaxMind DB, and --ranges -o FILE.csv disjoint ranges, in the
-same way.
+same way. --ranges -o FILE.parquet needs a build with the feature 'columnar'.
 
 Examples:
   longmatch compile --routes sites.csv -o sites.lm

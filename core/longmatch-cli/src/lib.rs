@@ -7,6 +7,8 @@
 #![deny(unsafe_code)]
 
 pub mod args;
+#[cfg(feature = "columnar")]
+mod cell_arrays;
 mod cells;
 mod commands;
 mod default_table;

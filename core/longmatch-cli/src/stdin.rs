@@ -1,6 +1,8 @@
 //! Standard input of commands that pass it on.
 
-use std::fs::{File, Metadata};
+#[cfg(unix)]
+use std::fs::File;
+use std::fs::Metadata;
 use std::io;
 
 /// Standard input without a buffer.

@@ -1,8 +1,10 @@
-//! `longmatch annotate` with Parquet and Arrow IPC, run as a process.
+//! `longmatch annotate` with Parquet and Arrow IPC, and ranges of `longmatch compile`, run as a process.
 
 #[path = "cli/common.rs"]
 #[allow(dead_code, reason = "helpers that only other tests use")]
 mod common;
+#[path = "columnar/ranges.rs"]
+mod ranges;
 
 use std::collections::HashMap;
 use std::fs;

@@ -59,7 +59,7 @@ pub struct CompileArgs {
     pub mmdb: MmdbArgs,
 
     /// The options of ranges.
-    #[command(flatten, next_help_heading = "Ranges (-o FILE.csv)")]
+    #[command(flatten, next_help_heading = "Ranges (-o FILE.csv, -o FILE.parquet)")]
     pub ranges: RangeArgs,
 
     /// The families.

@@ -85,7 +85,9 @@ fn description(text: &str) -> Result<(String, String), &'static str> {
 /// The options of disjoint ranges.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RangeArgs {
-    /// Write disjoint ranges of addresses as CSV, for joins in SQL
+    /// Write disjoint ranges of addresses as CSV or Parquet, for joins in SQL
+    ///
+    /// Parquet needs a name that ends in .parquet, and a build with the feature 'columnar'.
     #[arg(long)]
     pub ranges: bool,
 

@@ -1,5 +1,6 @@
 //! The output: whole blocks to standard output or a file.
 
+#[cfg(unix)]
 use std::fs::File;
 use std::io::{self, Write};
 use std::time::Instant;

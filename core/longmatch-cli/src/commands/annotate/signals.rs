@@ -94,15 +94,26 @@ impl Signals {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// A reader that fails after SIGINT or SIGTERM, also while it waits if `waits` is true.
-    pub fn reader<R>(&self, inner: R, waits: bool) -> SignalledReader<R> {
-        SignalledReader { inner, waits, signals: self.clone() }
+    /// A reader that fails after SIGINT or SIGTERM, also while it waits if `waits` is true. Only Unix has a call
+    /// that ends the waiting.
+    pub fn reader<R>(
+        &self,
+        inner: R,
+        #[cfg_attr(not(unix), expect(unused_variables))] waits: bool,
+    ) -> SignalledReader<R> {
+        SignalledReader {
+            inner,
+            #[cfg(unix)]
+            waits,
+            signals: self.clone(),
+        }
     }
 }
 
 /// The reader of [`Signals::reader`].
 pub struct SignalledReader<R> {
     inner: R,
+    #[cfg(unix)]
     waits: bool,
     signals: Signals,
 }

@@ -95,12 +95,19 @@ impl Kind {
         let suffix = args.output.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
         let kind = match (&*suffix.to_ascii_lowercase(), args.ranges.ranges) {
             ("csv", true) => Self::Ranges,
+            ("parquet", true) if cfg!(feature = "columnar") => Self::Ranges,
+            ("parquet", true) => {
+                let problem = "this longmatch was built without the feature columnar, which Parquet needs; build with `cargo install --path core/longmatch-cli --features columnar`, or name the output .csv";
+                return Err(CliError::input("--ranges", problem));
+            }
             (_, true) => {
-                let problem = "ranges are CSV: give --output a name that ends in .csv";
+                let problem =
+                    "ranges are CSV or Parquet: give --output a name that ends in .csv or .parquet";
                 return Err(CliError::input("--ranges", problem));
             }
             ("csv" | "parquet", false) => {
-                let problem = "a table is not a text or a columnar file: name it .lm, or give --ranges and name it .csv";
+                let problem =
+                    "a table is not a text or a columnar file: name it .lm, or give --ranges";
                 return Err(CliError::input(args.output.display(), problem));
             }
             ("mmdb", false) => Self::Mmdb,

@@ -1,13 +1,10 @@
 //! A record batch: its addresses looked up, and the added columns.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, UInt32Array, UInt64Array,
-};
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt32Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take;
@@ -21,6 +18,7 @@ use super::super::plan;
 use super::super::tables::{AddedValue, AnnotationTables};
 use super::address::{AddressColumn, Parsed};
 use crate::args::AnnotateArgs;
+use crate::cell_arrays;
 use crate::error::CliError;
 
 /// Options of one run, resolved: address columns, added columns, filters.
@@ -236,40 +234,5 @@ fn values(
             (cell, _) => cell,
         })
         .chain(default);
-    Ok(match info.ty {
-        ColumnType::U64 => {
-            let cells = cells.map(|cell| if let Cell::U64(n) = cell { Some(n) } else { None });
-            Arc::new(cells.collect::<UInt64Array>())
-        }
-        ColumnType::I64 => {
-            let cells = cells.map(|cell| if let Cell::I64(n) = cell { Some(n) } else { None });
-            Arc::new(cells.collect::<Int64Array>())
-        }
-        ColumnType::F64 => {
-            let cells = cells.map(|cell| if let Cell::F64(n) = cell { Some(n) } else { None });
-            Arc::new(cells.collect::<Float64Array>())
-        }
-        // Strings, and types that a later version of the library adds.
-        _ => {
-            let mut texts = StringBuilder::new();
-            for cell in cells {
-                let text = match cell {
-                    Cell::Null => {
-                        texts.append_null();
-                        continue;
-                    }
-                    Cell::String(text) => Cow::Borrowed(text),
-                    other => Cow::Owned(other.to_string()),
-                };
-                if texts.values_slice().len() + text.len() > i32::MAX as usize {
-                    let name = printable(&info.name);
-                    return Err(CliError::new(format!(
-                        "the column '{name}' of the prefix data has more than 2 GiB of text, which an Arrow column cannot hold: choose others with --add"
-                    )));
-                }
-                texts.append_value(text);
-            }
-            Arc::new(texts.finish())
-        }
-    })
+    cell_arrays::array(info, cells)
 }
