@@ -19,6 +19,7 @@ mod kinds;
 mod live;
 mod load;
 mod mapping;
+mod mmdb;
 mod numpy;
 mod output;
 mod pause;

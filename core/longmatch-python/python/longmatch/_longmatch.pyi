@@ -259,7 +259,20 @@ class FrozenTable(Mapping[str, _V]):
     def values(self) -> list[_V]: ...  # type: ignore[override]
     def items(self) -> list[tuple[str, _V]]: ...  # type: ignore[override]
     def thaw(self) -> Table[_V]: ...
-    def save(self, path: _Path, /, *, answers: Literal["routes", "values"] = "routes") -> None: ...
+    def save(
+        self,
+        path: _Path,
+        /,
+        *,
+        answers: Literal["routes", "values"] = "routes",
+        database_type: str | None = None,
+        languages: list[str] | None = None,
+        description: str | dict[str, str] | None = None,
+        fields: dict[str, str] | None = None,
+        build_time: int | None = None,
+        aliases: bool = False,
+        drop_compatible: bool = False,
+    ) -> None: ...
     def reload(self) -> FrozenTable[_V]: ...
     @property
     def path(self) -> str | None: ...
