@@ -7,7 +7,7 @@ use std::{env, fs};
 use ruzstd::decoding::StreamingDecoder;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let data = Path::new("../../data");
+    let data = Path::new("data");
     let [table, version] = ["asn.lm.zst", "asn.version"].map(|name| data.join(name));
     let mut packed = &fs::read(&table)?[..];
     let out = Path::new(&env::var("OUT_DIR")?).join("asn.lm");

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::io;
-use std::process::ExitCode;
 
 use longmatch::file::FileError;
 use longmatch::{IpPrefix, ParsePrefixError, PrefixError};
@@ -25,13 +24,12 @@ impl Status {
     pub fn ok_if(good: bool) -> Self {
         if good { Self::Ok } else { Self::Negative }
     }
-}
 
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
-        match status {
-            Status::Ok => Self::SUCCESS,
-            Status::Negative => Self::from(1),
+    /// The exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Negative => 1,
         }
     }
 }

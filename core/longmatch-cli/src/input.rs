@@ -26,13 +26,13 @@ struct Embedded {
 
 const EMBEDDED_IPV4: Embedded = Embedded {
     name: "the embedded IPv4 table",
-    bytes: include_bytes!("../../../data/ipv4.txt.zst"),
+    bytes: include_bytes!("../data/ipv4.txt.zst"),
     routes: 886_116,
 };
 
 const EMBEDDED_IPV6: Embedded = Embedded {
     name: "the embedded IPv6 table",
-    bytes: include_bytes!("../../../data/ipv6.txt.zst"),
+    bytes: include_bytes!("../data/ipv6.txt.zst"),
     routes: 160_147,
 };
 

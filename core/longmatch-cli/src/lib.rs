@@ -32,10 +32,22 @@ mod stdin;
 pub mod table_file;
 pub mod target;
 mod vrps;
+mod words;
 
+use std::ffi::OsString;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Runs `longmatch`.
 pub fn main() -> ExitCode {
     program::run("longmatch", |cli: args::Cli| commands::run(cli.command))
+}
+
+/// Runs `longmatch` with these words, of which the first is the program, in a process that ends then; returns its exit code.
+pub fn run(words: Vec<OsString>) -> u8 {
+    words::set_words(words);
+    let code = program::code("longmatch", |cli: args::Cli| commands::run(cli.command));
+    // Not done at the end of a process whose `main` is not Rust's; the reader may have closed the pipe.
+    let _ = io::stdout().flush();
+    code
 }

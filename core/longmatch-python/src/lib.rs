@@ -9,6 +9,7 @@ mod answers;
 mod arrow;
 mod arrow_column;
 mod bulk;
+mod command;
 mod data;
 mod file;
 mod frame;
@@ -19,6 +20,7 @@ mod kinds;
 mod live;
 mod load;
 mod mapping;
+mod mmdb;
 mod numpy;
 mod output;
 mod pause;
@@ -42,6 +44,8 @@ use pyo3::prelude::*;
 mod _longmatch {
     #[pymodule_export]
     use crate::arrow_column::ArrowColumn;
+    #[pymodule_export]
+    use crate::command::_command;
     #[pymodule_export]
     use crate::frozen::FrozenTable;
     #[pymodule_export]

@@ -15,6 +15,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use crate::file::{file_spec, io_error, open_table, write};
 use crate::frame::{frame_data, is_frame};
 use crate::frozen::FrozenTable;
+use crate::mmdb::is_mmdb;
 
 const ASN: &[u8] = include_bytes!("../data/asn.lm.zst");
 
@@ -310,6 +311,12 @@ pub fn compile(
     options: Option<LoadOptions>,
 ) -> PyResult<()> {
     let spec = file_spec(answers)?;
+    if is_mmdb(&path) {
+        return Err(PyValueError::new_err(format!(
+            "{}: compile writes compiled tables (.lm): FrozenTable.save writes a MaxMind DB",
+            path.display()
+        )));
+    }
     if let Ok(table) = source.cast::<FrozenTable>() {
         return match options {
             None => table.get().write(py, &path, &spec),

@@ -11,6 +11,7 @@ use longmatch_feed::{DataLoader, Options};
 
 use crate::default_table;
 use crate::paths::{file, is_stdin};
+use crate::words::words;
 
 /// Bytes of the largest file that is read for the names of its columns while the user waits.
 const MOST_BYTES: u64 = 4 << 20;
@@ -50,7 +51,7 @@ pub fn column_types() -> ArgValueCompleter {
 /// cannot be read adds none: an error message has no place in a completion.
 fn column_names() -> Vec<String> {
     // The shell's function gives the words of the line after '--'.
-    let words: Vec<_> = std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    let words: Vec<_> = words().iter().skip_while(|word| *word != "--").skip(1).cloned().collect();
     let tables = tables(&words);
     let read: Vec<_> = match &tables[..] {
         [] => vec![default_table::open().ok().map(|table| of(table.columns()))],

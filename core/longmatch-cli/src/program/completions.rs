@@ -11,6 +11,7 @@ use clap_complete::env::Shells;
 use crate::args::CompletionsArgs;
 use crate::error::{CliError, Outcome, Status};
 use crate::output::Out;
+use crate::words::words;
 
 /// The variable with which the script of a shell asks for words. Its name is unlikely in a user's own environment.
 const VARIABLE: &str = "LONGMATCH_COMPLETE";
@@ -37,6 +38,6 @@ pub fn run(program: &str, args: &CompletionsArgs) -> Outcome {
 pub fn complete<P: CommandFactory>() -> Result<bool, CliError> {
     let directory = std::env::current_dir().ok();
     let asked = CompleteEnv::with_factory(P::command).var(VARIABLE);
-    let answered = asked.try_complete(std::env::args_os(), directory.as_deref());
+    let answered = asked.try_complete(words().iter().cloned(), directory.as_deref());
     answered.map_err(|error| CliError::new(error.to_string()))
 }

@@ -33,6 +33,7 @@ __all__ = [
     "LiveTable",
     "Table",
     "__version__",
+    "_command",
     "_freeze",
     "_open",
     "_rows",
@@ -259,7 +260,20 @@ class FrozenTable(Mapping[str, _V]):
     def values(self) -> list[_V]: ...  # type: ignore[override]
     def items(self) -> list[tuple[str, _V]]: ...  # type: ignore[override]
     def thaw(self) -> Table[_V]: ...
-    def save(self, path: _Path, /, *, answers: Literal["routes", "values"] = "routes") -> None: ...
+    def save(
+        self,
+        path: _Path,
+        /,
+        *,
+        answers: Literal["routes", "values"] = "routes",
+        database_type: str | None = None,
+        languages: list[str] | None = None,
+        description: str | dict[str, str] | None = None,
+        fields: dict[str, str] | None = None,
+        build_time: int | None = None,
+        aliases: bool = False,
+        drop_compatible: bool = False,
+    ) -> None: ...
     def reload(self) -> FrozenTable[_V]: ...
     @property
     def path(self) -> str | None: ...
@@ -494,6 +508,7 @@ def compile(
     **options: Unpack[_LoadOptions],
 ) -> None: ...
 def open(path: _Path, /, *, trust: bool = False, mmap: bool = True) -> FrozenTable[Any]: ...
+def _command(words: list[str]) -> int: ...
 def _open(path: _Path, trust: bool, mmap: bool, identity: int) -> FrozenTable[Any]: ...
 def _freeze(table: Table[_V], engine: str) -> FrozenTable[_V]: ...
 def _rows(

@@ -1,5 +1,6 @@
 //! The methods of `FrozenTable`.
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
@@ -17,6 +18,7 @@ use crate::frozen::answers::{Chosen, ColumnNames};
 use crate::input::{Form, Input, Options};
 use crate::key::address;
 use crate::mapping::{equal, items_of, keys_of, missing, pairs_of, parent_of};
+use crate::mmdb::{self, Description, is_mmdb};
 use crate::numpy;
 use crate::output::{Output, thread_count};
 use crate::pause::{OBJECTS, list_of, pause};
@@ -310,15 +312,55 @@ impl FrozenTable {
         items_of(py, self.entries(py)?.into_iter())
     }
 
-    /// Writes the table as a compiled file (.lm), which ``open`` opens in milliseconds.
+    /// Writes the table as a compiled file (.lm), which ``open`` opens in milliseconds, or as a MaxMind DB if the path ends
+    /// with ``.mmdb``.
     ///
     /// Values are written as columns: numbers, strings and ``None`` as one column ``value``, dicts with these as a column
     /// for each key, which all have; ``True`` alone as no column. What a column cannot hold exactly is an error that names
     /// the prefix. The file is replaced in one step. ``answers`` is ``"routes"``, or
     /// ``"values"`` for a smaller file that finds values faster and prefixes slower.
-    #[pyo3(signature = (path, /, *, answers="routes"))]
-    fn save(&self, py: Python<'_>, path: PathBuf, answers: &str) -> PyResult<()> {
-        self.write(py, &path, &file_spec(answers)?)
+    ///
+    /// The other keywords are those of a MaxMind DB: ``database_type``; ``languages``, a list; ``description``, a text in
+    /// English or a dict of texts by language; ``fields``, the places of columns, such as ``{"site": "city.names.en",
+    /// "asn": "asn:uint32"}`` (without one, the column's name is its path); ``build_time`` in seconds since 1970;
+    /// ``aliases``, whether 6to4 and Teredo addresses answer as the IPv4 address in them; ``drop_compatible``, which leaves
+    /// out IPv6 prefixes inside ``::/96`` instead of refusing them.
+    #[pyo3(signature = (path, /, *, answers="routes", database_type=None, languages=None, description=None, fields=None, build_time=None, aliases=false, drop_compatible=false))]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the arguments of a Python function with keywords"
+    )]
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        answers: &str,
+        database_type: Option<String>,
+        languages: Option<Vec<String>>,
+        description: Option<Description>,
+        fields: Option<BTreeMap<String, String>>,
+        build_time: Option<u64>,
+        aliases: bool,
+        drop_compatible: bool,
+    ) -> PyResult<()> {
+        let spec = file_spec(answers)?;
+        let given = mmdb::Given {
+            database_type,
+            languages,
+            description,
+            fields,
+            build_time,
+            aliases,
+            drop_compatible,
+        };
+        if !is_mmdb(&path) {
+            given.refuse()?;
+            return self.write(py, &path, &spec);
+        }
+        if answers == "values" {
+            return Err(PyValueError::new_err("answers='values': a MaxMind DB has no such form"));
+        }
+        mmdb::write(py, &self.data(py)?, &path, &given.options()?)
     }
 
     /// The table in the file that the path names now: this one, if it is the same file, or a new one.

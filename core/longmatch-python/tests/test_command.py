@@ -1,0 +1,69 @@
+"""The command longmatch, which the package installs."""
+
+import importlib.metadata
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "longmatch"]
+
+
+def run(*words, **options):
+    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=60, **options)
+
+
+def test_answers_and_exit_codes():
+    found = run("lookup", "1.1.1.1")
+    assert (found.stdout, found.returncode) == ("1.1.1.1\t1.1.1.0/24\t13335\tCloudflare, Inc.\n", 0)
+    assert run("lookup", "10.0.0.1").returncode == 1
+    refused = run("lookup", "nonsense")
+    assert (refused.stdout, refused.returncode) == ("", 2)
+    assert "longmatch: 'nonsense' is not an IP address" in refused.stderr
+    unknown = run("lookup", "--unknown")
+    assert unknown.returncode == 2
+    assert "unexpected argument '--unknown'" in unknown.stderr
+    assert "Usage: longmatch lookup" in unknown.stderr
+    assert run("--version").stdout.startswith("longmatch ")
+
+
+def test_words_that_are_not_utf8_reach_the_command(tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff.csv"
+    with open(path, "wb") as file:
+        file.write(b"network,site\n10.0.0.0/8,office\n")
+    found = run(b"lookup", b"--routes", path, b"10.1.1.1")
+    assert (found.stdout, found.returncode) == ("10.1.1.1\t10.0.0.0/8\toffice\n", 0), found.stderr
+
+
+def test_a_closed_pipe_ends_it_quietly():
+    options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*COMMAND, "lookup", "--skip-invalid", "-"], **options) as process:
+        process.stdout.close()
+        try:
+            process.stdin.write(b"1.1.1.1\n" * 100_000)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        assert process.wait(60) == 0
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_an_interrupt_ends_it():
+    with subprocess.Popen([*COMMAND, "lookup", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        # The notice of the default table: the command reads.
+        assert process.stderr.readline().startswith(b"longmatch: the default table")
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == -signal.SIGINT
+        assert process.stderr.read() == b""
+
+
+def test_the_script_is_installed():
+    try:
+        scripts = importlib.metadata.distribution("longmatch").entry_points
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("the package is not installed")
+    assert [(script.name, script.value) for script in scripts] == [("longmatch", "longmatch.__main__:main")]
