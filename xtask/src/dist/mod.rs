@@ -33,13 +33,14 @@ pub fn run(triple: Option<&str>) -> CommandResult {
 
     let host = Compiler::find()?.host;
     let triple = triple.unwrap_or(&host);
-    // Also for this machine: so the programs of every target lie in a directory of its own.
-    let built = cargo("build --release --locked --target")
-        .arg(triple)
-        .args(licences::PACKAGES.iter().flat_map(|name| ["--package", name]))
-        .status()?;
-    if !built.success() {
-        return Err(format!("the release build ended with {built}").into());
+    // Also for this machine: so the programs of every target lie in a directory of its own. Each program is built by itself: a
+    // build of all would give each the engines of all.
+    for name in licences::PACKAGES {
+        let mut build = cargo("build --release --locked --target");
+        let built = build.arg(triple).args(["--package", name]).status()?;
+        if !built.success() {
+            return Err(format!("the release build of {name} ended with {built}").into());
+        }
     }
     let mut metadata = cargo("metadata --format-version 1 --locked --filter-platform");
     let metadata = json(metadata.arg(triple))?;
