@@ -43,6 +43,11 @@ pub fn main() -> ExitCode {
     program::run("longmatch", |cli: args::Cli| commands::run(cli.command))
 }
 
+/// The bytes of the default table, a compiled table.
+pub fn default_table() -> &'static [u8] {
+    default_table::bytes()
+}
+
 /// Runs `longmatch` with these words, of which the first is the program, in a process that ends then; returns its exit code.
 pub fn run(words: Vec<OsString>) -> u8 {
     words::set_words(words);

@@ -17,8 +17,6 @@ use crate::frame::{frame_data, is_frame};
 use crate::frozen::FrozenTable;
 use crate::mmdb::is_mmdb;
 
-const ASN: &[u8] = include_bytes!("../data/asn.lm.zst");
-
 /// The table in the package: the autonomous system that originates each prefix, its number and its name.
 ///
 /// It is the default table of the command line: both families, columns ``asn`` and ``name``, without special-purpose
@@ -32,7 +30,7 @@ pub fn asn(py: Python<'_>) -> PyResult<Py<FrozenTable>> {
     let table = TABLE.get_or_try_init(py, || {
         let read = || {
             let mut loader = DataLoader::new(Options::default());
-            loader.bytes(ASN, Some("data/asn.lm.zst"))?;
+            loader.bytes(longmatch_cli::default_table(), Some("asn.lm"))?;
             loader.finish()
         };
         let data = py.detach(read).map_err(|error| {
