@@ -52,7 +52,7 @@ pub fn default_table() -> &'static [u8] {
 pub fn run(words: Vec<OsString>) -> u8 {
     words::set_words(words);
     let code = program::code("longmatch", |cli: args::Cli| commands::run(cli.command));
-    // Not done at the end of a process whose `main` is not Rust's; the reader may have closed the pipe.
+    // Only Rust's own `main` flushes standard output at its end. The reader may have closed the pipe.
     let _ = io::stdout().flush();
     code
 }

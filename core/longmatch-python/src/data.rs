@@ -118,7 +118,7 @@ fn columns_of(
     Ok(columns.columns())
 }
 
-/// The objects that are there, with their codes.
+/// The objects with their codes, without codes that have no object.
 fn each(objects: &[Option<Py<PyAny>>]) -> impl Iterator<Item = (usize, &Py<PyAny>)> {
     objects.iter().enumerate().filter_map(|(code, object)| Some((code, object.as_ref()?)))
 }

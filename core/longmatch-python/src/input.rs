@@ -146,7 +146,7 @@ impl Columns<'_, '_> {
     /// Looks up all addresses while other threads can run Python; a signal is handled after each block.
     ///
     /// # Errors
-    /// When an item of a list is of a type that is not an address, an address is none in strict mode, or a signal came.
+    /// When an item of a list has a type that no address has, when an item is no address in strict mode, or after a signal.
     pub fn look_up(
         &self,
         py: Python<'_>,

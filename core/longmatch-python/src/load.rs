@@ -45,7 +45,7 @@ pub fn asn(py: Python<'_>) -> PyResult<Py<FrozenTable>> {
 #[derive(Default)]
 pub struct LoadOptions {
     options: Options,
-    /// The names of those that were given.
+    /// The names of the given options.
     given: Vec<String>,
 }
 

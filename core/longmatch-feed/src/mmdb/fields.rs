@@ -169,7 +169,7 @@ pub(super) fn layout(columns: &[Column], fields: &[MmdbField]) -> Result<Map, Mm
     Ok(map)
 }
 
-/// What is stated of a column; the last counts.
+/// The field that the options state for a column. If they state several, the last one counts.
 fn field<'f>(fields: &'f [MmdbField], column: &Column) -> Option<&'f MmdbField> {
     fields.iter().rev().find(|field| *field.column == *column.name)
 }

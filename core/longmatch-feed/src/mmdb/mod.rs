@@ -6,7 +6,7 @@
 //! - IPv4 addresses are the IPv6 addresses of `::/96` in the format. IPv4 counts there: an IPv6 prefix that covers
 //!   `::/96` does not answer for it, and one inside it is an error ([`MmdbOptions::drop_compatible`]).
 //! - `::ffff:0:0/96` answers as IPv4, as tables do. [`MmdbOptions::aliases`] adds 6to4 and Teredo.
-//! - Data with no IPv6 prefix make a file of IPv4 alone, in which readers refuse IPv6 addresses.
+//! - Data without IPv6 prefixes make a file of IP version 4: readers refuse IPv6 addresses in it.
 //!
 //! The network that a reader reports is the largest block around the address in which all addresses have the same
 //! values. It is never larger, and it may join prefixes, or be a part of one.
@@ -164,7 +164,7 @@ pub enum MmdbError {
         /// The network.
         network: IpPrefix,
     },
-    /// The metadata are longer than readers look for them.
+    /// The metadata exceed the 128 KiB at the end of a file in which readers search for them.
     Metadata,
     /// `SOURCE_DATE_EPOCH` is not a number of seconds.
     BuildTime {

@@ -72,7 +72,7 @@ def columns(
 
 
 def _has_prefixes(cells: list[Any]) -> bool:
-    """Whether the first cell that is there is a prefix or an address as text, bytes or an object of ``ipaddress``."""
+    """Whether the first cell that is not missing is a prefix or an address: text, bytes or an object of ``ipaddress``."""
     from ._longmatch import Table
 
     first = next((cell for cell in cells if cell is not None), None)

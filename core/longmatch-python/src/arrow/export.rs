@@ -97,7 +97,7 @@ impl Layout {
         let format = unsafe { notation(schema) };
         // SAFETY: null or the schema of the dictionary, which lives as long as its parent.
         let values = unsafe { schema.dictionary.as_ref() };
-        // SAFETY: the schema is not released, so nor is its part.
+        // SAFETY: the schema is not released, so its part is not released either.
         let values = values.map(|values| unsafe { notation(values) });
         Self::named(format, values).ok_or_else(|| type_name(&format.to_string_lossy()))
     }

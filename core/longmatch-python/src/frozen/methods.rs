@@ -287,7 +287,7 @@ impl FrozenTable {
     }
 
     fn __hash__(&self) -> u64 {
-        // Of a part that equal tables have in common: values may have no hash.
+        // Equal tables have as many prefixes; their values may have no hash.
         let mut hasher = DefaultHasher::new();
         self.store.len().hash(&mut hasher);
         hasher.finish()

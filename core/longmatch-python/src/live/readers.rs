@@ -17,7 +17,7 @@ use crate::kinds::Kinds;
 use crate::output::{Answered, Output, states, thread_count};
 use crate::value::PyValue;
 
-/// The kinds of all values that were ever committed, of which the type of Arrow answers follows.
+/// The kinds of all values that were ever committed. They determine the type of Arrow answers.
 #[derive(Clone, Default)]
 pub struct Committed(Arc<AtomicU16>);
 

@@ -89,7 +89,7 @@ impl Writer {
             self.committed.include(std::mem::take(&mut changes.kinds));
             changes.authors.clear();
             let committed = changes.table.commit();
-            // Also the values of earlier commits that readers have left meanwhile.
+            // Readers no longer use some values of earlier commits: these are dropped here, too.
             changes.table.reclaim();
             committed
         });
