@@ -36,7 +36,7 @@ def main():
         for number in range(FILES):
             bits = random.integers(0, 256, (options.addresses // FILES, 4), dtype=numpy.uint8)
             texts = pyarrow.array([f"{a}.{b}.{c}.{d}" for a, b, c, d in bits.tolist()])
-            pyarrow.parquet.write_table(pyarrow.table({"ip": texts}), directory / "log" / f"{number}.parquet")
+            pyarrow.parquet.write_table(pyarrow.table({"ip": texts}), directory / "log" / f"{number}.parquet", compression="zstd")
         seconds = {1: [], 2: []}
         for number in range(PASSES + 1):
             for workers, times in seconds.items():

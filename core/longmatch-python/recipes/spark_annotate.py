@@ -70,7 +70,8 @@ def main():
     columns = {column: arrow for column, (arrow, _) in types.items()}
     function = annotate(os.path.basename(options.table), options.ip, columns)
     start = time.perf_counter()
-    log.mapInArrow(function, schema).write.mode("overwrite").parquet(options.output)
+    # Spark's snappy takes the library of musl, which does not load, where musl's tools are installed beside glibc.
+    log.mapInArrow(function, schema).write.mode("overwrite").option("compression", "zstd").parquet(options.output)
     seconds = time.perf_counter() - start
     rows = spark.read.parquet(options.output).count()
     spark.stop()

@@ -41,7 +41,7 @@ def log(tmp_path):
         addresses = ADDRESSES * REPEATS
         rows = range(number * len(addresses), (number + 1) * len(addresses))
         columns = {"row": pyarrow.array(rows, pyarrow.int64()), "ip": pyarrow.array(addresses)}
-        pyarrow.parquet.write_table(pyarrow.table(columns), folder / f"{number}.parquet")
+        pyarrow.parquet.write_table(pyarrow.table(columns), folder / f"{number}.parquet", compression="zstd")
     return folder
 
 
