@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::steps::{CommandResult, Mode, Steps, Verdict};
+use crate::steps::{CommandResult, OutputMode, StepResult, Steps};
 use crate::workspace::{FEATURES, cargo, root, target};
 
 /// The list's file, relative to the repository's root.
@@ -18,10 +18,10 @@ const GOLDEN: &str = "testdata/api/longmatch.txt";
 ///
 /// # Errors
 /// If the documentation cannot be built or read, or the file not be written.
-pub fn run(mode: Mode) -> CommandResult {
+pub fn run(mode: OutputMode) -> CommandResult {
     let mut steps = Steps::default();
     steps.command("documentation", &mut cargo(&format!("doc {FEATURES} --no-deps")));
-    if mode == Mode::Write && !steps.has_failed() {
+    if mode == OutputMode::Write && !steps.has_failed() {
         let items = items(&pages())?;
         let file = root().join(GOLDEN);
         fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
@@ -39,8 +39,8 @@ pub fn run_steps(steps: &mut Steps) {
     steps.step("examples of public items", || or_failed(examples()));
 }
 
-fn or_failed(result: Result<Verdict, Box<dyn Error>>) -> Verdict {
-    result.unwrap_or_else(|error| Verdict::Failed(error.to_string()))
+fn or_failed(result: Result<StepResult, Box<dyn Error>>) -> StepResult {
+    result.unwrap_or_else(|error| StepResult::Failed(error.to_string()))
 }
 
 /// The directory of the library's pages.
@@ -69,22 +69,22 @@ struct Entry {
 }
 
 /// Compares the list with the file.
-fn compare() -> Result<Verdict, Box<dyn Error>> {
+fn compare() -> Result<StepResult, Box<dyn Error>> {
     let items = items(&pages())?;
     let found = listing(&items);
     let known = fs::read_to_string(root().join(GOLDEN)).unwrap_or_default();
     println!("{} lines, {} in {GOLDEN}", found.lines().count(), known.lines().count());
     if found == known {
-        return Ok(Verdict::Passed);
+        return Ok(StepResult::Passed);
     }
     let (old, new): (Vec<&str>, Vec<&str>) = (known.lines().collect(), found.lines().collect());
     old.iter().filter(|line| !new.contains(line)).for_each(|line| println!("- {line}"));
     new.iter().filter(|line| !old.contains(line)).for_each(|line| println!("+ {line}"));
-    Ok(Verdict::Failed("the public items differ: `cargo xtask api --bless` accepts them".into()))
+    Ok(StepResult::Failed("the public items differ: `cargo xtask api --bless` accepts them".into()))
 }
 
 /// Fails if a page has no example, and prints how many methods have none of their own.
-fn examples() -> Result<Verdict, Box<dyn Error>> {
+fn examples() -> Result<StepResult, Box<dyn Error>> {
     let items = items(&pages())?;
     let without: Vec<_> = items.iter().filter(|page| !page.example).collect();
     without.iter().for_each(|page| println!("without an example: {}", page.name));
@@ -96,8 +96,8 @@ fn examples() -> Result<Verdict, Box<dyn Error>> {
         methods().count()
     );
     Ok(match without.len() {
-        0 => Verdict::Passed,
-        n => Verdict::Failed(format!("{n} public items have no example")),
+        0 => StepResult::Passed,
+        n => StepResult::Failed(format!("{n} public items have no example")),
     })
 }
 

@@ -19,7 +19,7 @@ mod fetch;
 #[cfg(any(test, feature = "data"))]
 mod rules;
 
-use crate::steps::{CommandResult, Mode};
+use crate::steps::{CommandResult, OutputMode};
 
 /// The tables to rebuild.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,7 @@ pub enum RebuiltTables<'a> {
 
 /// Rebuilds tables; returns whether data/PROVENANCE.md records them.
 #[cfg(feature = "data")]
-pub fn run(tables: RebuiltTables<'_>, mode: Mode) -> CommandResult {
+pub fn run(tables: RebuiltTables<'_>, mode: OutputMode) -> CommandResult {
     match tables {
         RebuiltTables::Routes => build::run(mode),
         RebuiltTables::Default(version) => default_table::run(version, mode),
@@ -41,13 +41,13 @@ pub fn run(tables: RebuiltTables<'_>, mode: Mode) -> CommandResult {
 
 /// Runs this command again with the feature that it needs.
 #[cfg(not(feature = "data"))]
-pub fn run(tables: RebuiltTables<'_>, mode: Mode) -> CommandResult {
+pub fn run(tables: RebuiltTables<'_>, mode: OutputMode) -> CommandResult {
     let tables = match tables {
         RebuiltTables::Routes => String::new(),
         RebuiltTables::Default(version) => {
             format!(" default-table {}", version.unwrap_or_default())
         }
     };
-    let check = if mode == Mode::Check { " --check" } else { "" };
+    let check = if mode == OutputMode::Check { " --check" } else { "" };
     crate::workspace::again_with("data", &format!("data{tables}{check}"))
 }

@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::steps::Verdict;
+use crate::steps::StepResult;
 use crate::workspace::rust_files;
 
 /// The sources of the library, from the repository's root.
@@ -49,7 +49,7 @@ const TESTS: [&str; 4] = ["tests", "tests.rs", "testing", "testing.rs"];
 ///
 /// # Errors
 /// If a source file cannot be read.
-pub fn check(root: &Path) -> io::Result<Verdict> {
+pub fn check(root: &Path) -> io::Result<StepResult> {
     let mut wrong = cycles::check(root)?;
     let sources = root.join(SOURCES);
     let files = rust_files(&sources, &TESTS)?;
@@ -63,10 +63,10 @@ pub fn check(root: &Path) -> io::Result<Verdict> {
         }
     }
     Ok(match wrong {
-        0 => Verdict::Passed,
-        n => {
-            Verdict::Failed(format!("{n} import(s) that do not point down or cycles, listed above"))
-        }
+        0 => StepResult::Passed,
+        n => StepResult::Failed(format!(
+            "{n} import(s) that do not point down or cycles, listed above"
+        )),
     })
 }
 
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn this_tree_has_no_upward_import() {
-        assert_eq!(check(&crate::workspace::root()).unwrap(), Verdict::Passed);
+        assert_eq!(check(&crate::workspace::root()).unwrap(), StepResult::Passed);
     }
 
     #[test]

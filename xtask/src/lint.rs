@@ -8,7 +8,7 @@ use crate::api;
 use crate::features;
 use crate::layers;
 use crate::packages;
-use crate::steps::{CommandResult, Steps, Verdict};
+use crate::steps::{CommandResult, StepResult, Steps};
 use crate::workspace::{FEATURES, cargo, root, rust_files};
 
 /// Maximum length of a file: a longer one cannot be read in one sitting. Clippy limits functions (`clippy.toml`).
@@ -47,11 +47,11 @@ pub fn run() -> CommandResult {
     }
     packages::steps(&mut steps);
     for (name, check) in [
-        ("imports point down", layers::check as fn(&Path) -> io::Result<Verdict>),
+        ("imports point down", layers::check as fn(&Path) -> io::Result<StepResult>),
         ("file lengths", lengths),
     ] {
         steps.step(name, || {
-            check(&root()).unwrap_or_else(|error| Verdict::Failed(error.to_string()))
+            check(&root()).unwrap_or_else(|error| StepResult::Failed(error.to_string()))
         });
     }
     Ok(steps.finish())
@@ -84,7 +84,7 @@ fn engine_features(manifest: &str) -> Vec<String> {
 }
 
 /// Fails if a Rust file has more than [`MAX_LINES`] lines.
-fn lengths(root: &Path) -> io::Result<Verdict> {
+fn lengths(root: &Path) -> io::Result<StepResult> {
     let mut too_long = 0;
     for file in rust_files(root, &["target"])? {
         let lines = fs::read_to_string(&file)?.lines().count();
@@ -94,8 +94,8 @@ fn lengths(root: &Path) -> io::Result<Verdict> {
         }
     }
     Ok(match too_long {
-        0 => Verdict::Passed,
-        n => Verdict::Failed(format!("{n} file(s) over {MAX_LINES} lines, listed above")),
+        0 => StepResult::Passed,
+        n => StepResult::Failed(format!("{n} file(s) over {MAX_LINES} lines, listed above")),
     })
 }
 
@@ -122,9 +122,9 @@ mod tests {
         for other in ["fuzz/target/generated.rs", ".hidden/a.rs", "notes.txt"] {
             write(other, MAX_LINES + 1);
         }
-        assert_eq!(lengths(&dir).expect("readable"), Verdict::Passed);
+        assert_eq!(lengths(&dir).expect("readable"), StepResult::Passed);
         write("src/deep/b.rs", MAX_LINES + 1);
-        assert!(matches!(lengths(&dir).expect("readable"), Verdict::Failed(_)));
+        assert!(matches!(lengths(&dir).expect("readable"), StepResult::Failed(_)));
         // Best effort: a left-over directory harms no later run.
         let _ = fs::remove_dir_all(dir);
     }

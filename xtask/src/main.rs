@@ -31,7 +31,7 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use steps::Mode;
+use steps::OutputMode;
 
 const HELP: &str = "\
 Usage: cargo xtask COMMAND; CONTRIBUTING.md describes what each needs
@@ -77,10 +77,10 @@ fn main() -> ExitCode {
         ["test"] => test::run(test::Form::Full),
         ["test", "--quick"] => test::run(test::Form::Quick),
         ["test", engine] => test::run_engine(engine),
-        ["api"] => api::run(Mode::Check),
-        ["api", "--bless"] => api::run(Mode::Write),
-        ["asm"] => asm::run(Mode::Check),
-        ["asm", "--bless"] => asm::run(Mode::Write),
+        ["api"] => api::run(OutputMode::Check),
+        ["api", "--bless"] => api::run(OutputMode::Write),
+        ["asm"] => asm::run(OutputMode::Check),
+        ["asm", "--bless"] => asm::run(OutputMode::Write),
         ["prove"] => prove::run(),
         ["sanitize"] => sanitize::run(),
         ["foreign"] => foreign::run(foreign::Form::Full),
@@ -94,14 +94,16 @@ fn main() -> ExitCode {
         ["pipes", words @ ..] => pipes::run(words),
         ["wheels"] => python::wheels(),
         ["peers", words @ ..] => peers::run(words),
-        ["data"] => data::run(data::RebuiltTables::Routes, Mode::Write),
-        ["data", "--check"] => data::run(data::RebuiltTables::Routes, Mode::Check),
-        ["data", "default-table"] => data::run(data::RebuiltTables::Default(None), Mode::Write),
+        ["data"] => data::run(data::RebuiltTables::Routes, OutputMode::Write),
+        ["data", "--check"] => data::run(data::RebuiltTables::Routes, OutputMode::Check),
+        ["data", "default-table"] => {
+            data::run(data::RebuiltTables::Default(None), OutputMode::Write)
+        }
         ["data", "default-table", "--check"] => {
-            data::run(data::RebuiltTables::Default(None), Mode::Check)
+            data::run(data::RebuiltTables::Default(None), OutputMode::Check)
         }
         ["data", "default-table", version] => {
-            data::run(data::RebuiltTables::Default(Some(version)), Mode::Write)
+            data::run(data::RebuiltTables::Default(Some(version)), OutputMode::Write)
         }
         ["dist"] => dist::run(None),
         ["dist", target] => dist::run(Some(target)),

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::steps::{Steps, Verdict};
+use crate::steps::{StepResult, Steps};
 use crate::workspace::{cargo, root};
 
 /// The published crates; a crate comes after those that it depends on.
@@ -42,14 +42,14 @@ pub fn steps(steps: &mut Steps) {
 }
 
 /// Checks that packages of core need no package of another product.
-fn core_alone() -> Verdict {
+fn core_alone() -> StepResult {
     let words = "metadata --format-version 1 --no-deps --offline";
     let metadata = output(&mut cargo(words))
         .and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
     match metadata.map(|metadata| wrong_needs(&metadata, &root())) {
-        Ok(wrong) if wrong.is_empty() => Verdict::Passed,
-        Ok(wrong) => Verdict::Failed(wrong.join("; ")),
-        Err(why) => Verdict::Failed(why),
+        Ok(wrong) if wrong.is_empty() => StepResult::Passed,
+        Ok(wrong) => StepResult::Failed(wrong.join("; ")),
+        Err(why) => StepResult::Failed(why),
     }
 }
 
@@ -72,12 +72,12 @@ fn wrong_needs(metadata: &Value, root: &Path) -> Vec<String> {
 }
 
 /// Checks a package's files.
-fn complete(package: &str) -> Verdict {
+fn complete(package: &str) -> StepResult {
     let words = format!("package --list --package {package} --allow-dirty --offline");
     match output(&mut cargo(&words)).map(|files| missing(&files)) {
-        Ok(missing) if missing.is_empty() => Verdict::Passed,
-        Ok(missing) => Verdict::Failed(format!("the package lacks {}", missing.join(", "))),
-        Err(why) => Verdict::Failed(why),
+        Ok(missing) if missing.is_empty() => StepResult::Passed,
+        Ok(missing) => StepResult::Failed(format!("the package lacks {}", missing.join(", "))),
+        Err(why) => StepResult::Failed(why),
     }
 }
 

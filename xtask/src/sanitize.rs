@@ -8,7 +8,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::steps::{CommandResult, Steps, Verdict};
+use crate::steps::{CommandResult, StepResult, Steps};
 use crate::workspace::root;
 
 /// Tests of the library that Miri runs in a minute: Miri is about a thousand times slower than a CPU.
@@ -73,8 +73,8 @@ fn for_this_machine() -> Result<(), String> {
     }
 }
 
-fn verdict(step: io::Result<Verdict>) -> Verdict {
-    step.unwrap_or_else(|error| Verdict::Failed(error.to_string()))
+fn verdict(step: io::Result<StepResult>) -> StepResult {
+    step.unwrap_or_else(|error| StepResult::Failed(error.to_string()))
 }
 
 fn nightly(words: &str) -> Command {
@@ -93,7 +93,7 @@ fn base() -> PathBuf {
 
 /// The races of `tests/live.rs` and `tests/live_routes.rs`. They are built in a separate package, as everything in the
 /// build, the standard library included, uses the sanitizer.
-fn race() -> io::Result<Verdict> {
+fn race() -> io::Result<StepResult> {
     let package = base().join("races");
     let library = root().join("core/longmatch");
     fs::create_dir_all(package.join("src"))?;
@@ -118,7 +118,7 @@ fn race() -> io::Result<Verdict> {
     test.env("RUSTFLAGS", "-Zsanitizer=thread --cfg longmatch_sanitize");
     test.env("TSAN_OPTIONS", "halt_on_error=1");
     let status = test.status()?;
-    Ok(if status.success() { Verdict::Passed } else { Verdict::Failed(status.to_string()) })
+    Ok(if status.success() { StepResult::Passed } else { StepResult::Failed(status.to_string()) })
 }
 
 /// The library's tests in Miri.

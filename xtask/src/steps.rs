@@ -11,7 +11,7 @@ pub type CommandResult = Result<bool, Box<dyn Error>>;
 
 /// Use of what a command makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum OutputMode {
     /// Compare it with the file that is there.
     Check,
     /// Write the file.
@@ -23,7 +23,7 @@ const SUMMARY: &str = "\n==> summary\n";
 
 /// Result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum StepResult {
     /// The step succeeded.
     Passed,
     /// The step failed, with the reason.
@@ -40,18 +40,18 @@ pub struct Steps {
 
 impl Steps {
     /// Runs a step that is a function of this program.
-    pub fn step(&mut self, name: &str, work: impl FnOnce() -> Verdict) {
+    pub fn step(&mut self, name: &str, work: impl FnOnce() -> StepResult) {
         println!("\n==> {name}");
         let start = Instant::now();
         let verdict = work();
         let seconds = start.elapsed().as_secs_f64();
         self.lines.push(match verdict {
-            Verdict::Passed => format!("passed   {name} ({seconds:.1} s)"),
-            Verdict::Failed(why) => {
+            StepResult::Passed => format!("passed   {name} ({seconds:.1} s)"),
+            StepResult::Failed(why) => {
                 println!("FAILED: {name}: {why}");
                 format!("failed   {name} ({seconds:.1} s): {why}")
             }
-            Verdict::Skipped(why) => {
+            StepResult::Skipped(why) => {
                 println!("skipped: {why}");
                 format!("skipped  {name}: {why}")
             }
@@ -61,20 +61,20 @@ impl Steps {
     /// Runs a step that is another program; it passes when the program exits with 0.
     pub fn command(&mut self, name: &str, command: &mut Command) {
         self.step(name, || match command.status() {
-            Ok(status) if status.success() => Verdict::Passed,
-            Ok(status) => Verdict::Failed(status.to_string()),
-            Err(error) => Verdict::Failed(format!("could not be started: {error}")),
+            Ok(status) if status.success() => StepResult::Passed,
+            Ok(status) => StepResult::Failed(status.to_string()),
+            Err(error) => StepResult::Failed(format!("could not be started: {error}")),
         })
     }
 
     /// Records a step as failed because it needs what a failed one makes, which `why` names. Other steps are run.
     pub fn give_up(&mut self, name: &str, why: &str) {
-        self.step(name, || Verdict::Failed(why.to_owned()));
+        self.step(name, || StepResult::Failed(why.to_owned()));
     }
 
     /// Records a step that cannot be run here, and why.
     pub fn skip(&mut self, name: &str, why: &str) {
-        self.step(name, || Verdict::Skipped(why.to_owned()));
+        self.step(name, || StepResult::Skipped(why.to_owned()));
     }
 
     /// Adds the steps of another run from its printed text. Returns `false` if the text has no summary.
@@ -122,9 +122,9 @@ mod tests {
     #[test]
     fn a_failure_stops_nothing_and_is_counted() {
         let mut steps = Steps::default();
-        steps.step("first", || Verdict::Failed("broken".to_owned()));
+        steps.step("first", || StepResult::Failed("broken".to_owned()));
         assert!(!steps.passed());
-        steps.step("second", || Verdict::Passed);
+        steps.step("second", || StepResult::Passed);
         assert!(steps.passed());
         steps.skip("third", "no such target");
         let summary = steps.summary();
@@ -144,8 +144,8 @@ mod tests {
     #[test]
     fn another_runs_text_keeps_its_steps() {
         let mut other = Steps::default();
-        other.step("a (b), c: d", || Verdict::Failed("exit status: 1".to_owned()));
-        other.step("e: f (s390x)", || Verdict::Passed);
+        other.step("a (b), c: d", || StepResult::Failed("exit status: 1".to_owned()));
+        other.step("e: f (s390x)", || StepResult::Passed);
         other.skip("g", "no h (`rustup`): install it");
         let text = format!("output\n{SUMMARY}{}", other.summary());
         let mut steps = Steps::default();

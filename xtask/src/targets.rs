@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::steps::{Steps, Verdict};
+use crate::steps::{StepResult, Steps};
 use crate::workspace::{cargo, root, target};
 
 /// A target for which the library is checked: no code is generated.
@@ -116,14 +116,14 @@ pub fn web_assembly(steps: &mut Steps) {
     steps.step(name, || {
         let build = cargo(&format!("build --package xtask-wasm --target {WASM}")).status();
         if !build.is_ok_and(|status| status.success()) {
-            return Verdict::Failed("xtask/wasm does not build".into());
+            return StepResult::Failed("xtask/wasm does not build".into());
         }
         let module = target().join(WASM).join("debug/xtask_wasm.wasm");
         let run = root().join("xtask/wasm/run.mjs");
         match Command::new("node").args([Path::new(&run), &module]).status() {
-            Ok(status) if status.success() => Verdict::Passed,
-            Ok(status) => Verdict::Failed(format!("{status}: a wrong answer or a panic")),
-            Err(error) => Verdict::Failed(error.to_string()),
+            Ok(status) if status.success() => StepResult::Passed,
+            Ok(status) => StepResult::Failed(format!("{status}: a wrong answer or a panic")),
+            Err(error) => StepResult::Failed(error.to_string()),
         }
     });
 }

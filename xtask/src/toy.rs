@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::mutants::tree::mirror;
-use crate::steps::{Steps, Verdict};
+use crate::steps::{StepResult, Steps};
 use crate::workspace::{cargo, root, target};
 
 /// The patch, relative to the repository's root.
@@ -44,8 +44,8 @@ pub fn run_steps(steps: &mut Steps) {
     steps.step("a toy engine: generated files", || or_failed(generated(&copy)));
 }
 
-fn or_failed(result: Result<(), Box<dyn Error>>) -> Verdict {
-    result.map_or_else(|error| Verdict::Failed(error.to_string()), |()| Verdict::Passed)
+fn or_failed(result: Result<(), Box<dyn Error>>) -> StepResult {
+    result.map_or_else(|error| StepResult::Failed(error.to_string()), |()| StepResult::Passed)
 }
 
 /// Copies the sources and applies the patch to the copy.

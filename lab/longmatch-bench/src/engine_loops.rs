@@ -8,7 +8,7 @@ use longmatch::{CompileError, EngineSpec, Ipv4, Ipv6, Rib};
 
 use crate::engine_under_test::{self, EngineUnderTest};
 use crate::family::TrafficFamily;
-use crate::verifier::{self, OnStep, Verdict, Verifier, VerifyError};
+use crate::verifier::{self, EngineResult, OnStep, Verifier, VerifyError};
 
 /// An address family whose engines this crate compiles, measures and verifies by name.
 ///
@@ -29,7 +29,7 @@ pub trait BenchFamily: TrafficFamily {
         verifier: &Verifier<'_, Self>,
         spec: &EngineSpec,
         on_step: OnStep<'_>,
-    ) -> Result<Verdict, VerifyError>;
+    ) -> Result<EngineResult, VerifyError>;
 }
 
 macro_rules! engine_loops {
@@ -46,7 +46,7 @@ macro_rules! engine_loops {
                 verifier: &Verifier<'_, Self>,
                 spec: &EngineSpec,
                 on_step: OnStep<'_>,
-            ) -> Result<Verdict, VerifyError> {
+            ) -> Result<EngineResult, VerifyError> {
                 verifier::compile(verifier, spec, on_step)
             }
         }

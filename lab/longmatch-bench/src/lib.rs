@@ -88,7 +88,7 @@ pub use target::{BenchTarget, Iteration, Pass, Timed};
 pub use test_addresses::Coverage;
 pub use threads::ThreadError;
 pub use traffic::{DXR_REPEATS, REPEATS, RoutedSampler, Traffic, ZIPF_DESTINATIONS};
-pub use verifier::{KernelResult, OnStep, Verdict, Verifier, VerifyError, VerifyStep};
+pub use verifier::{EngineResult, KernelResult, OnStep, Verifier, VerifyError, VerifyStep};
 pub use workload::Workload;
 
 /// Shows values by their names in reports.

@@ -32,7 +32,7 @@ pub struct Verifier<'r, F: TrafficFamily> {
 
 /// The result of verifying one engine.
 #[derive(Clone, Debug)]
-pub struct Verdict {
+pub struct EngineResult {
     /// [`longmatch::Structure::NAME`].
     pub engine: &'static str,
     /// [`longmatch::Structure::variant`].
@@ -43,7 +43,7 @@ pub struct Verdict {
     pub results: Vec<KernelResult>,
 }
 
-impl Verdict {
+impl EngineResult {
     /// Whether the structure is sound and every answer is right.
     pub fn is_right(&self) -> bool {
         self.check.is_ok() && self.results.iter().all(|result| result.mismatches == 0)
@@ -125,7 +125,7 @@ impl<'r, F: TrafficFamily> Verifier<'r, F> {
         &self,
         engine: &E,
         on_step: OnStep<'_>,
-    ) -> Result<Verdict, ThreadError> {
+    ) -> Result<EngineResult, ThreadError> {
         self.run(engine, self.kernel_tests(false, E::BATCHES), None, on_step)
     }
 
@@ -139,7 +139,7 @@ impl<'r, F: TrafficFamily> Verifier<'r, F> {
         &self,
         reference: Arc<SortedRoutes<F>>,
         on_step: OnStep<'_>,
-    ) -> Result<Verdict, ThreadError> {
+    ) -> Result<EngineResult, ThreadError> {
         let mut tests = self.kernel_tests(false, true);
         let highest = tests.last().map(|test| test.simd.level());
         tests.retain(|test| Some(test.simd.level()) == highest);
@@ -170,7 +170,7 @@ impl<'r, F: TrafficFamily> Verifier<'r, F> {
         tests: Vec<KernelTest<'_, F>>,
         parts: Option<Range<usize>>,
         on_step: OnStep<'_>,
-    ) -> Result<Verdict, ThreadError> {
+    ) -> Result<EngineResult, ThreadError> {
         let total = tests.iter().map(|test| test.addresses.len()).sum();
         let run = |KernelTest { simd, kernel, addresses }: KernelTest<'_, F>| {
             let start = Instant::now();
@@ -191,7 +191,7 @@ impl<'r, F: TrafficFamily> Verifier<'r, F> {
         };
         let results = tests.into_iter().map(run).collect::<Result<_, _>>()?;
         let check = engine.check(self.rib);
-        Ok(Verdict { engine: E::NAME, variant: engine.variant(), check, results })
+        Ok(EngineResult { engine: E::NAME, variant: engine.variant(), check, results })
     }
 }
 
@@ -214,13 +214,13 @@ pub(crate) fn compile<F: TrafficFamily>(
     verifier: &Verifier<'_, F>,
     spec: &EngineSpec,
     on_step: OnStep<'_>,
-) -> Result<Verdict, VerifyError> {
+) -> Result<EngineResult, VerifyError> {
     let is_oracle = spec.kind.is_oracle();
     Ok(F::build(spec, verifier.rib, VerifyVisitor { verifier, is_oracle, on_step })??)
 }
 
 impl<F: TrafficFamily> EngineVisitor<F> for VerifyVisitor<'_, '_, F> {
-    type Output = Result<Verdict, ThreadError>;
+    type Output = Result<EngineResult, ThreadError>;
 
     fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
         let Self { verifier, is_oracle, on_step } = self;

@@ -177,7 +177,7 @@ pub(crate) struct RunSpec {
     pub just_in_time: bool,
     /// The varied parameter.
     #[serde(default)]
-    pub axis: Axis,
+    pub axis: Varied,
     /// Whether each rate takes half the usual time, as for a line of many points.
     #[serde(default)]
     pub brief: bool,
@@ -222,7 +222,7 @@ fn traffic<'de, D: Deserializer<'de>>(name: D) -> Result<Option<Traffic>, D::Err
 /// The parameter that a run configuration varies.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Axis {
+pub(crate) enum Varied {
     /// Nothing.
     #[default]
     None,
@@ -245,7 +245,7 @@ fn levels<'de, D: Deserializer<'de>>(names: D) -> Result<Vec<Level>, D::Error> {
 /// A figure of an experiment, drawn for each family and table.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Figure {
+pub(crate) struct FigureSpec {
     /// The anchor, without the family and the table that are appended to it.
     #[serde(default)]
     pub id: String,

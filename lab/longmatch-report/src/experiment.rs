@@ -7,7 +7,7 @@
 use serde::Deserialize;
 
 use crate::claim::{Claim, Names};
-use crate::declaration::{CalledEngine, Figure, PaperTable, Rates};
+use crate::declaration::{CalledEngine, FigureSpec, PaperTable, Rates};
 
 /// A table or figure of a paper, or a question of our own.
 #[derive(Deserialize)]
@@ -42,7 +42,7 @@ pub struct Experiment {
     /// The reason why nobody can measure it here.
     pub(crate) absent: Option<String>,
     #[serde(default)]
-    pub(crate) figures: Vec<Figure>,
+    pub(crate) figures: Vec<FigureSpec>,
     #[serde(default)]
     pub(crate) papers: Vec<PaperTable>,
     #[serde(default)]

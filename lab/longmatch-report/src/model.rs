@@ -18,7 +18,7 @@ pub(crate) struct Figure {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Table {
     pub columns: Vec<Column>,
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<TableCell>>,
 }
 
 /// A column of a table.
@@ -33,7 +33,7 @@ pub(crate) struct Column {
 
 /// A cell of a table.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Cell {
+pub(crate) enum TableCell {
     /// No value, for example because the paper states none.
     Empty,
     Text(String),

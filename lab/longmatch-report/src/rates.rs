@@ -9,7 +9,7 @@ use longmatch_bench::{
 };
 
 use crate::context::{ExperimentContext, FigureCell, MIB, anchor};
-use crate::declaration::{Axis, CalledEngine, Rates, RunSpec, Skipped, TableChoice};
+use crate::declaration::{CalledEngine, Rates, RunSpec, Skipped, TableChoice, Varied};
 use crate::engine_set::{EngineSet, Measured};
 use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::scaled::{Growth, renumbered, thinned};
@@ -153,7 +153,7 @@ fn on_table<F: BenchFamily>(
     let mut last: Option<(Option<Traffic>, Workload<F>)> = None;
     for run in runs(rates, &usual) {
         for (x, level) in places(run) {
-            let misses = x.filter(|_| matches!(run.axis, Axis::Misses(_)));
+            let misses = x.filter(|_| matches!(run.axis, Varied::Misses(_)));
             // Successive runs with the same traffic share its keys.
             if misses.is_some() || last.as_ref().is_none_or(|it| it.0 != run.traffic) {
                 let traffic = traffic(context, named, run, misses);
@@ -207,8 +207,8 @@ fn at_place<F: BenchFamily>(
     let cell = FigureCell { figure, run: &name.join(", "), x: x.or(cell.x), at: cell.at };
     let mut config = RunConfig { roofline: rates.roofline, ..context.setup(run) };
     match (&run.axis, x) {
-        (Axis::Threads, Some(x)) => config.threads = x as usize,
-        (Axis::Batch(_), Some(x)) => config.batch = x as usize,
+        (Varied::Threads, Some(x)) => config.threads = x as usize,
+        (Varied::Batch(_), Some(x)) => config.batch = x as usize,
         _ => {}
     }
     match level.map(Simd::forced) {
@@ -230,10 +230,10 @@ fn at_place<F: BenchFamily>(
 fn places(run: &RunSpec) -> Vec<RunPlace> {
     let at = |x: usize| (Some(x as f64), None);
     match &run.axis {
-        Axis::None => vec![(None, None)],
-        Axis::Threads => (1..=cpus()).map(at).collect(),
-        Axis::Batch(all) | Axis::Misses(all) => all.iter().copied().map(at).collect(),
-        Axis::Levels(levels) => levels.iter().map(|level| (None, Some(*level))).collect(),
+        Varied::None => vec![(None, None)],
+        Varied::Threads => (1..=cpus()).map(at).collect(),
+        Varied::Batch(all) | Varied::Misses(all) => all.iter().copied().map(at).collect(),
+        Varied::Levels(levels) => levels.iter().map(|level| (None, Some(*level))).collect(),
     }
 }
 

@@ -1,8 +1,10 @@
 //! Builds figures from values: each has a table of its values and usually a chart of one quantity.
 
-use crate::declaration::{ChartKind, Figure as Spec, Rows};
+use crate::declaration::{ChartKind, FigureSpec, Rows};
 use crate::experiment::Experiment;
-use crate::model::{Axis, Bar, Bars, Cell, Chart, Column, Figure, Lines, Point, Series, Table};
+use crate::model::{
+    Axis, Bar, Bars, Chart, Column, Figure, Lines, Point, Series, Table, TableCell,
+};
 use crate::record::{ExperimentEnd, Value};
 use crate::records::FAMILIES;
 
@@ -63,10 +65,10 @@ pub(crate) fn figures(
 }
 
 /// Builds the figure of a table in words; `None` if it is a figure of values.
-fn in_words(spec: &Spec) -> Option<Figure> {
+fn in_words(spec: &FigureSpec) -> Option<Figure> {
     let (headings, rows) = spec.words.split_first()?;
     let column = |name: &String| Column { name: name.clone(), ..Column::default() };
-    let row = |row: &Vec<String>| row.iter().cloned().map(Cell::Text).collect();
+    let row = |row: &Vec<String>| row.iter().cloned().map(TableCell::Text).collect();
     Some(Figure {
         id: spec.id.clone(),
         title: spec.title.clone(),
@@ -81,7 +83,7 @@ fn in_words(spec: &Spec) -> Option<Figure> {
 }
 
 /// Builds the figure of a family's rates by table; `None` if the family has only one table.
-fn over_tables(spec: &Spec, family: &str, rates: &[&Value]) -> Option<Figure> {
+fn over_tables(spec: &FigureSpec, family: &str, rates: &[&Value]) -> Option<Figure> {
     let named = rates.iter().filter(|it| it.family == family && !it.alias.is_empty());
     let by_table = named.map(|it| Value {
         figure: spec.id.clone(),
@@ -107,7 +109,7 @@ pub(crate) fn anchor(value: &Value) -> String {
 }
 
 /// Builds the figure of a group of values.
-pub(crate) fn figure(spec: &Spec, values: &[&Value], outcome: &ExperimentEnd) -> Figure {
+pub(crate) fn figure(spec: &FigureSpec, values: &[&Value], outcome: &ExperimentEnd) -> Figure {
     let id = anchor(values[0]);
     let own = outcome.conditions.iter().filter(|[figure, ..]| *figure == id);
     let own = own.map(|[_, name, value]| (name.clone(), value.clone()));
@@ -239,10 +241,10 @@ fn grid(values: &[&Value], [column, row]: &[String; 2]) -> Table {
     rows.sort_by_key(|it| it.0);
     let count = |own: &[&Value], name: &String| {
         let value = own.iter().find(|it| it.at == *name).and_then(|it| it.value);
-        value.map_or(Cell::Empty, |count| Cell::Number(count, 0))
+        value.map_or(TableCell::Empty, |count| TableCell::Number(count, 0))
     };
     let cells = |(x, own): &(Option<i64>, Vec<&Value>)| {
-        let head = Cell::Text(x.map_or_else(String::new, |x| x.to_string()));
+        let head = TableCell::Text(x.map_or_else(String::new, |x| x.to_string()));
         core::iter::once(head).chain(names.iter().map(|name| count(own, name))).collect()
     };
     let heads =
@@ -260,7 +262,7 @@ fn key(value: &Value) -> Key {
     [engine, run, place(value), metric, unit]
 }
 
-fn table(spec: &Spec, values: &[&Value]) -> Table {
+fn table(spec: &FigureSpec, values: &[&Value]) -> Table {
     let hidden = match &spec.chart {
         ChartKind::Steps(metric, _) | ChartKind::Grid(metric, _) => metric.as_str(),
         _ => "",
@@ -295,17 +297,17 @@ fn table(spec: &Spec, values: &[&Value]) -> Table {
         }
     }
     let row = |(name, own): &(String, Vec<&Value>)| {
-        let mut cells = vec![Cell::Text(name.clone())];
-        cells.extend(aliases.then(|| Cell::Text(alias(own).unwrap_or_default())));
+        let mut cells = vec![TableCell::Text(name.clone())];
+        cells.extend(aliases.then(|| TableCell::Text(alias(own).unwrap_or_default())));
         let mut reason = "";
         for (key, paper) in &shown {
             cells.push(match own.iter().find(|it| column_of(it) == **key) {
-                None => Cell::Empty,
-                Some(it) if *paper => {
-                    it.paper.map_or(Cell::Empty, |paper| Cell::Number(paper, decimals(it)))
-                }
+                None => TableCell::Empty,
+                Some(it) if *paper => it
+                    .paper
+                    .map_or(TableCell::Empty, |paper| TableCell::Number(paper, decimals(it))),
                 // A row states a reason once.
-                Some(it) if it.value.is_none() && it.refused == reason => Cell::Empty,
+                Some(it) if it.value.is_none() && it.refused == reason => TableCell::Empty,
                 Some(it) => {
                     if it.value.is_none() {
                         reason = &it.refused;
@@ -328,11 +330,11 @@ fn names(keys: &[(Key, Vec<&Value>)]) -> Vec<String> {
     keys.iter().map(name).collect()
 }
 
-fn cell(it: &Value) -> Cell {
+fn cell(it: &Value) -> TableCell {
     match (it.value, it.quartiles()) {
-        (None, _) => Cell::Refused(it.refused.clone()),
-        (Some(value), Some(quartiles)) => Cell::Spread(value, quartiles, decimals(it)),
-        (Some(value), None) => Cell::Number(value, decimals(it)),
+        (None, _) => TableCell::Refused(it.refused.clone()),
+        (Some(value), Some(quartiles)) => TableCell::Spread(value, quartiles, decimals(it)),
+        (Some(value), None) => TableCell::Number(value, decimals(it)),
     }
 }
 
@@ -352,12 +354,19 @@ fn decimals(it: &Value) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::Cell::{Empty, Number, Refused, Text};
+    use super::TableCell::{Empty, Number, Refused, Text};
     use super::*;
 
-    fn spec(rows: Rows) -> Spec {
+    fn spec(rows: Rows) -> FigureSpec {
         let (id, title, caption) = ("f".into(), "Rates".into(), "c".into());
-        Spec { id, title, caption, chart: ChartKind::Bars("rate".into()), rows, words: Vec::new() }
+        FigureSpec {
+            id,
+            title,
+            caption,
+            chart: ChartKind::Bars("rate".into()),
+            rows,
+            words: Vec::new(),
+        }
     }
 
     fn value(engine: &str, run: &str, rate: Option<f64>) -> Value {

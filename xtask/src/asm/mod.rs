@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use crate::steps::{CommandResult, Mode, Steps, Verdict};
+use crate::steps::{CommandResult, OutputMode, StepResult, Steps};
 use crate::workspace::{Compiler, cargo, root, target};
 use function::{Function, LoopCounts};
 use listing::Listing;
@@ -38,14 +38,14 @@ const CHOOSES: &str = "<Simd>::run<";
 const RUSTFLAGS: &str = "--emit=asm -Ccodegen-units=1 -Csymbol-mangling-version=v0";
 
 /// Runs the command by itself, and returns whether the counts equal the golden file.
-pub fn run(mode: Mode) -> CommandResult {
+pub fn run(mode: OutputMode) -> CommandResult {
     let mut steps = Steps::default();
     step(&mut steps, mode);
     Ok(steps.finish())
 }
 
 /// Runs the command as a step.
-pub fn step(steps: &mut Steps, mode: Mode) {
+pub fn step(steps: &mut Steps, mode: OutputMode) {
     let name = "machine code of the kernels";
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
         steps.skip(name, "the golden file is for x86-64 Linux only");
@@ -53,25 +53,25 @@ pub fn step(steps: &mut Steps, mode: Mode) {
     }
     steps.step(name, || match check(mode) {
         Ok(verdict) => verdict,
-        Err(error) => Verdict::Failed(error.to_string()),
+        Err(error) => StepResult::Failed(error.to_string()),
     });
 }
 
-fn check(mode: Mode) -> Result<Verdict, Box<dyn Error>> {
+fn check(mode: OutputMode) -> Result<StepResult, Box<dyn Error>> {
     let Compiler { version, host } = Compiler::find()?;
     let functions = compile(&host)?;
     let mut faults = timed::faults(&functions);
     faults.extend(called_for_addresses(&functions));
     if !faults.is_empty() {
         faults.iter().for_each(|fault| println!("{fault}"));
-        return Ok(Verdict::Failed(format!("{} fault(s) in loops of lookups", faults.len())));
+        return Ok(StepResult::Failed(format!("{} fault(s) in loops of lookups", faults.len())));
     }
     let now = list(&functions, format!("{version}, {host}"))?;
     let path = root().join(GOLDEN);
-    if mode == Mode::Write {
+    if mode == OutputMode::Write {
         fs::write(path, now.render())?;
         println!("{} functions written to {GOLDEN}", now.functions.len());
-        return Ok(Verdict::Passed);
+        return Ok(StepResult::Passed);
     }
     let golden = fs::read_to_string(path).map_err(|error| format!("{GOLDEN}: {error}"))?;
     let golden = Listing::parse(&golden).map_err(|error| format!("{GOLDEN}: {error}"))?;
@@ -85,10 +85,10 @@ fn check(mode: Mode) -> Result<Verdict, Box<dyn Error>> {
     let differences = golden.differences(&now);
     if differences.is_empty() {
         println!("{} functions compared", golden.functions.len());
-        return Ok(Verdict::Passed);
+        return Ok(StepResult::Passed);
     }
     differences.iter().for_each(|difference| println!("{difference}"));
-    Ok(Verdict::Failed(format!(
+    Ok(StepResult::Failed(format!(
         "{} function(s) differ from {GOLDEN}; if the change is intended and no slower, run `cargo xtask asm --bless`",
         differences.len()
     )))

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::fetch;
 use super::rules::{self, Table};
-use crate::steps::{CommandResult, Mode};
+use crate::steps::{CommandResult, OutputMode};
 use crate::workspace::root;
 
 /// The source of the IPv4 table.
@@ -25,7 +25,7 @@ const IPV6_ROUTES: usize = 160_147;
 const LEVEL: i32 = 19;
 
 /// Rebuilds both tables; returns whether they are recorded and, in check mode, equal to the files in data/.
-pub fn run(mode: Mode) -> CommandResult {
+pub fn run(mode: OutputMode) -> CommandResult {
     println!("compressing with zstd {} at level {LEVEL}", zstd::zstd_safe::version_string());
     let data = root().join("data");
     let recorded = fs::read_to_string(data.join("PROVENANCE.md")).unwrap_or_default();
@@ -89,15 +89,15 @@ pub fn sha256(bytes: &[u8]) -> String {
 }
 
 /// Writes the file, or compares it with the existing one.
-pub fn settle(mode: Mode, path: &Path, bytes: &[u8]) -> Result<bool, Box<dyn Error>> {
+pub fn settle(mode: OutputMode, path: &Path, bytes: &[u8]) -> Result<bool, Box<dyn Error>> {
     let name = path.display();
     match mode {
-        Mode::Write => {
+        OutputMode::Write => {
             fs::write(path, bytes).map_err(|error| format!("cannot write {name}: {error}"))?;
             println!("written: {name}, {} bytes", bytes.len());
             Ok(true)
         }
-        Mode::Check => {
+        OutputMode::Check => {
             let same =
                 fs::read(path).map_err(|error| format!("cannot read {name}: {error}"))? == bytes;
             println!(

@@ -12,7 +12,7 @@ use longmatch::table::{Cell, PrefixData};
 
 use super::build::{compress, settle, sha256};
 use super::{default_rules, fetch};
-use crate::steps::{CommandResult, Mode};
+use crate::steps::{CommandResult, OutputMode};
 use crate::workspace::root;
 
 /// The source, a package of npm.
@@ -36,7 +36,7 @@ const RECORD: [&str; 2] = ["<!-- written by cargo xtask data default-table -->\n
 
 /// Rebuilds the table; returns whether it is as recorded: in check mode equal to the files in data/, and of a version that
 /// data/PROVENANCE.md already has, from the same archive.
-pub fn run(version: Option<&str>, mode: Mode) -> CommandResult {
+pub fn run(version: Option<&str>, mode: OutputMode) -> CommandResult {
     let data = root().join("data");
     let current = fs::read_to_string(data.join("asn.version")).unwrap_or_default();
     let version = version.or_else(|| current.split_whitespace().next());

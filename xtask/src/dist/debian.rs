@@ -5,7 +5,7 @@
 use std::fs;
 
 use super::archive::Files;
-use crate::steps::{Steps, Verdict};
+use crate::steps::{StepResult, Steps};
 use crate::workspace::{cargo, target};
 
 /// Directories of the archive whose files the package has.
@@ -19,7 +19,7 @@ pub fn step(steps: &mut Steps, files: &Files, triple: &str) {
         return steps.skip(name, "no cargo-deb (`cargo install cargo-deb`)");
     }
     if let Err(error) = unpack(files) {
-        return steps.step(name, || Verdict::Failed(error.to_string()));
+        return steps.step(name, || StepResult::Failed(error.to_string()));
     }
     let mut pack = cargo("deb --no-build --package longmatch-cli --target");
     // The programs have no symbols already.

@@ -38,7 +38,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(900);
 const SLOWER: u32 = 5;
 
 /// Result of a run of tests.
-enum Run {
+enum TestsEnd {
     Passed,
     /// The failed tests, or the exit status of the program.
     Failed(String),
@@ -157,9 +157,9 @@ impl SourceCopy {
         println!("without a mutant: {tests}");
         let ran = self.test(tests, "unchanged", TIME_LIMIT).map_err(|error| error.to_string())?;
         match ran.0 {
-            Run::Passed => Ok(ran.1),
-            Run::Failed(why) => Err(format!("`{tests}` fails without a mutant: {why}")),
-            Run::NotCompiled(why) => Err(format!("the copy does not compile:\n{why}")),
+            TestsEnd::Passed => Ok(ran.1),
+            TestsEnd::Failed(why) => Err(format!("`{tests}` fails without a mutant: {why}")),
+            TestsEnd::NotCompiled(why) => Err(format!("the copy does not compile:\n{why}")),
         }
     }
 
@@ -175,14 +175,14 @@ impl SourceCopy {
         let run = self.test(&mutant.tests, &mutant.name.replace([' ', ','], "-"), limit);
         fs::write(&path, text)?;
         Ok(match run?.0 {
-            Run::Passed => Err(format!("`{}` passes", mutant.tests)),
-            Run::Failed(by) => Ok(by),
-            Run::NotCompiled(why) => Err(format!("does not compile:\n{why}")),
+            TestsEnd::Passed => Err(format!("`{}` passes", mutant.tests)),
+            TestsEnd::Failed(by) => Ok(by),
+            TestsEnd::NotCompiled(why) => Err(format!("does not compile:\n{why}")),
         })
     }
 
     /// Builds tests and runs them. Returns the result, and how long they ran.
-    fn test(&self, tests: &str, log: &str, limit: Duration) -> io::Result<(Run, Duration)> {
+    fn test(&self, tests: &str, log: &str, limit: Duration) -> io::Result<(TestsEnd, Duration)> {
         let log = self.logs.join(format!("{log}.txt"));
         let (build, run) = tests.split_once(" -- ").unwrap_or((tests, ""));
         // Tests of models do not need the library.
@@ -199,7 +199,7 @@ impl SourceCopy {
         let output = fs::read_to_string(&log)?;
         let program = output.lines().rev().find_map(program);
         let (true, Some(program)) = (built.success(), program) else {
-            return Ok((Run::NotCompiled(last_lines(&output, 12)), Duration::ZERO));
+            return Ok((TestsEnd::NotCompiled(last_lines(&output, 12)), Duration::ZERO));
         };
         let mut tests = Command::new(package.join(program));
         tests.args(run.split_whitespace()).current_dir(package).stdin(Stdio::null());
@@ -215,10 +215,10 @@ impl SourceCopy {
         let output = fs::read_to_string(&log)?;
         let failed = failed_tests(&output);
         let run = match ended {
-            _ if !failed.is_empty() => Run::Failed(few(&failed)),
-            Some(status) if status.success() => Run::Passed,
-            Some(status) => Run::Failed(status.to_string()),
-            None => Run::Failed(format!("no end after {} s", limit.as_secs())),
+            _ if !failed.is_empty() => TestsEnd::Failed(few(&failed)),
+            Some(status) if status.success() => TestsEnd::Passed,
+            Some(status) => TestsEnd::Failed(status.to_string()),
+            None => TestsEnd::Failed(format!("no end after {} s", limit.as_secs())),
         };
         Ok((run, took))
     }

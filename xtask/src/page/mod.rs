@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::steps::{CommandResult, Steps, Verdict};
+use crate::steps::{CommandResult, StepResult, Steps};
 use crate::workspace::{cargo_test, lab_of_tests, root};
 use browser::Browser;
 
@@ -122,10 +122,10 @@ fn print(browser: &Browser, page: &Path) -> io::Result<Vec<String>> {
     Ok(wrong)
 }
 
-fn verdict(defects: io::Result<Vec<String>>) -> Verdict {
+fn verdict(defects: io::Result<Vec<String>>) -> StepResult {
     let wrong = match defects {
         Ok(wrong) => wrong,
-        Err(error) => return Verdict::Failed(error.to_string()),
+        Err(error) => return StepResult::Failed(error.to_string()),
     };
     for defect in wrong.iter().take(MAX_DEFECTS) {
         println!("wrong: {defect}");
@@ -134,8 +134,8 @@ fn verdict(defects: io::Result<Vec<String>>) -> Verdict {
         println!("and {} more", wrong.len() - MAX_DEFECTS);
     }
     match wrong.len() {
-        0 => Verdict::Passed,
-        n => Verdict::Failed(format!("{n} defect(s), listed above")),
+        0 => StepResult::Passed,
+        n => StepResult::Failed(format!("{n} defect(s), listed above")),
     }
 }
 
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn console_messages_fail() {
-        assert_eq!(verdict(Ok(Vec::new())), Verdict::Passed);
-        assert!(matches!(verdict(Ok(vec!["a".to_owned()])), Verdict::Failed(_)));
+        assert_eq!(verdict(Ok(Vec::new())), StepResult::Passed);
+        assert!(matches!(verdict(Ok(vec!["a".to_owned()])), StepResult::Failed(_)));
     }
 }

@@ -1,4 +1,4 @@
-//! Builds of the adapters; a [`Verdict::Skipped`] names the missing packages and how to install them.
+//! Builds of the adapters; a [`StepResult::Skipped`] names the missing packages and how to install them.
 
 use std::env;
 use std::ffi::OsStr;
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::python::environment;
-use crate::steps::Verdict;
+use crate::steps::StepResult;
 use crate::workspace::{cargo, root};
 
 /// Result of a build.
-type Built = Result<(), Verdict>;
+type Built = Result<(), StepResult>;
 
 const INSTALL_C: &str = "Debian: apt-get install gcc pkg-config libdpdk-dev";
 
 /// Builds the adapter of DPDK; pkg-config finds the system's libraries.
-pub fn dpdk(dir: &Path) -> Verdict {
+pub fn dpdk(dir: &Path) -> StepResult {
     verdict(|| {
         needs(Command::new("pkg-config").arg("--version"), "pkg-config", INSTALL_C)?;
         let exists = ["--exists", "--print-errors", "libdpdk >= 22.11"];
@@ -28,10 +28,10 @@ pub fn dpdk(dir: &Path) -> Verdict {
 }
 
 /// Builds the adapter of the kernel's lookups.
-pub fn kernel(dir: &Path) -> Verdict {
+pub fn kernel(dir: &Path) -> StepResult {
     verdict(|| {
         if !cfg!(target_os = "linux") {
-            return Err(Verdict::Skipped("it needs Linux".to_owned()));
+            return Err(StepResult::Skipped("it needs Linux".to_owned()));
         }
         compile(dir, "kernel", &["main.c", "program.c", "route.c"], Vec::new(), Vec::new())
     })
@@ -56,19 +56,21 @@ fn compile(
 }
 
 /// Returns pkg-config's compiler flags for DPDK.
-fn flags(option: &str) -> Result<Vec<String>, Verdict> {
+fn flags(option: &str) -> Result<Vec<String>, StepResult> {
     let output = Command::new("pkg-config").args([option, "libdpdk"]).output().map_err(failed)?;
     match output.status.success() {
         true => {
             let words = String::from_utf8_lossy(&output.stdout);
             Ok(words.split_whitespace().map(str::to_owned).collect())
         }
-        false => Err(Verdict::Failed(format!("`pkg-config {option} libdpdk`: {}", output.status))),
+        false => {
+            Err(StepResult::Failed(format!("`pkg-config {option} libdpdk`: {}", output.status)))
+        }
     }
 }
 
 /// Builds the adapter of Rust crates, a package outside the workspace with its own lock file.
-pub fn rust(dir: &Path) -> Verdict {
+pub fn rust(dir: &Path) -> StepResult {
     verdict(|| {
         let program = fresh(dir, "rust")?;
         let build = dir.join("build");
@@ -81,7 +83,7 @@ pub fn rust(dir: &Path) -> Verdict {
 }
 
 /// Builds the adapter of the Go module, which Go fetches according to `go.sum`.
-pub fn go(dir: &Path) -> Verdict {
+pub fn go(dir: &Path) -> StepResult {
     verdict(|| {
         let install = "Debian: apt-get install golang, or the archive of the Go project";
         needs(Command::new("go").arg("version"), "Go 1.24 or newer", install)?;
@@ -114,7 +116,7 @@ fn go_level() -> Option<&'static str> {
 }
 
 /// Builds a virtual environment for one Python package, with the adapter's scripts.
-pub fn python(dir: &Path, package: &str, version: &str) -> Verdict {
+pub fn python(dir: &Path, package: &str, version: &str) -> StepResult {
     verdict(|| {
         let requirement = "Python 3 with the modules venv and ensurepip";
         let install = "Debian: apt-get install python3-venv python3-dev gcc";
@@ -141,12 +143,12 @@ pub fn python(dir: &Path, package: &str, version: &str) -> Verdict {
     })
 }
 
-fn verdict(build: impl FnOnce() -> Built) -> Verdict {
-    build().err().unwrap_or(Verdict::Passed)
+fn verdict(build: impl FnOnce() -> Built) -> StepResult {
+    build().err().unwrap_or(StepResult::Passed)
 }
 
-fn failed(error: impl ToString) -> Verdict {
-    Verdict::Failed(error.to_string())
+fn failed(error: impl ToString) -> StepResult {
+    StepResult::Failed(error.to_string())
 }
 
 /// Skips the build unless a program runs and exits with 0.
@@ -154,12 +156,12 @@ fn needs(command: &mut Command, requirement: &str, install: &str) -> Built {
     let runs = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     match runs.is_ok_and(|status| status.success()) {
         true => Ok(()),
-        false => Err(Verdict::Skipped(format!("{requirement} is missing ({install})"))),
+        false => Err(StepResult::Skipped(format!("{requirement} is missing ({install})"))),
     }
 }
 
 /// Returns a program's path in the directory. Removes an old file, so that a failed build does not look complete.
-fn fresh(dir: &Path, name: &str) -> Result<PathBuf, Verdict> {
+fn fresh(dir: &Path, name: &str) -> Result<PathBuf, StepResult> {
     let program = dir.join(name);
     if program.exists() {
         fs::remove_file(&program).map_err(failed)?;
@@ -168,5 +170,5 @@ fn fresh(dir: &Path, name: &str) -> Result<PathBuf, Verdict> {
 }
 
 fn run(command: &mut Command) -> Built {
-    environment::run(command.stdin(Stdio::null())).map_err(Verdict::Failed)
+    environment::run(command.stdin(Stdio::null())).map_err(StepResult::Failed)
 }

@@ -7,7 +7,7 @@ mod build;
 
 use std::path::{Path, PathBuf};
 
-use crate::steps::{CommandResult, Steps, Verdict};
+use crate::steps::{CommandResult, StepResult, Steps};
 use crate::workspace::{cargo_test, root};
 
 /// Lines of an adapter's file, a peer that it serves, and the peer's families.
@@ -18,7 +18,7 @@ struct Adapter {
     title: &'static str,
     /// The file whose presence means that the build is complete, as [`LIST`] names it.
     file: &'static str,
-    build: fn(&Path) -> Verdict,
+    build: fn(&Path) -> StepResult,
 }
 
 const ADAPTERS: [Adapter; 6] = [
@@ -68,7 +68,7 @@ pub fn run(words: &[&str]) -> CommandResult {
     for adapter in chosen(words)? {
         let name = format!("{}: {}", adapter.title, adapter.peers().join(", "));
         steps.step(&name, || match (adapter.build)(&dir) {
-            Verdict::Skipped(why) if !words.is_empty() => Verdict::Failed(why),
+            StepResult::Skipped(why) if !words.is_empty() => StepResult::Failed(why),
             verdict => verdict,
         });
     }

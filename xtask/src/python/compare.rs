@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use super::environment::{self, Environment, output};
 use super::{Purpose, build, directory, package};
-use crate::steps::{CommandResult, Steps, Verdict};
+use crate::steps::{CommandResult, StepResult, Steps};
 use crate::workspace::{root, target};
 
 /// The records of the comparison.
@@ -69,19 +69,19 @@ fn local(command: &mut Command) -> &mut Command {
 }
 
 /// The reason why an environment is missing.
-fn reason(missing: Verdict) -> String {
+fn reason(missing: StepResult) -> String {
     match missing {
-        Verdict::Skipped(why) | Verdict::Failed(why) => why,
-        Verdict::Passed => unreachable!("an environment that passes is not missing"),
+        StepResult::Skipped(why) | StepResult::Failed(why) => why,
+        StepResult::Passed => unreachable!("an environment that passes is not missing"),
     }
 }
 
 /// An environment of its own with the packages of a file, and the package as it is now. The packages of others may be
 /// out of reach, which skips a step.
-fn installed(name: &str, requirements: &str, purpose: Purpose) -> Result<Environment, Verdict> {
+fn installed(name: &str, requirements: &str, purpose: Purpose) -> Result<Environment, StepResult> {
     let environment = Environment::prepare(&directory().join(name), &package().join(requirements))
-        .map_err(Verdict::Skipped)?;
+        .map_err(StepResult::Skipped)?;
     let built = build(&environment, &directory().join(format!("{name}-wheels")), purpose);
-    built.and_then(|wheel| environment.install(&wheel)).map_err(Verdict::Failed)?;
+    built.and_then(|wheel| environment.install(&wheel)).map_err(StepResult::Failed)?;
     Ok(environment)
 }

@@ -8,7 +8,7 @@ mod wheels;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::steps::{CommandResult, Steps, Verdict};
+use crate::steps::{CommandResult, StepResult, Steps};
 use crate::workspace::{root, target};
 use environment::Environment;
 
@@ -78,7 +78,7 @@ fn other_versions(steps: &mut Steps, step: &str, (name, tests): (&str, &[&str]),
     };
     let installed = environment::only_file(built).and_then(|wheel| environment.install(&wheel));
     if let Err(why) = installed {
-        return steps.step(step, || Verdict::Failed(why));
+        return steps.step(step, || StepResult::Failed(why));
     }
     let mut pytest = environment.python();
     // Tests that are skipped, for a module that is not installed, are listed.
@@ -88,8 +88,8 @@ fn other_versions(steps: &mut Steps, step: &str, (name, tests): (&str, &[&str]),
 }
 
 /// The verdict of a step that has no output of its own.
-fn verdict(result: Result<(), String>) -> Verdict {
-    result.map_or_else(Verdict::Failed, |()| Verdict::Passed)
+fn verdict(result: Result<(), String>) -> StepResult {
+    result.map_or_else(StepResult::Failed, |()| StepResult::Passed)
 }
 
 /// What a wheel is built for.

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use super::environment::{self, Environment};
 use super::{directory, package, verdict};
-use crate::steps::{CommandResult, Steps, Verdict};
+use crate::steps::{CommandResult, StepResult, Steps};
 use crate::targets::{has, installed};
 use crate::workspace::target;
 
@@ -40,7 +40,7 @@ pub fn run() -> CommandResult {
     for (triple, tag) in TARGETS {
         steps.step(&format!("wheel, {triple}"), || match has(&installed("target"), triple) {
             Ok(()) => verdict(wheel(&environment, &sources, (triple, tag), &out)),
-            Err(why) => Verdict::Skipped(format!("{why} (`rustup target add {triple}`)")),
+            Err(why) => StepResult::Skipped(format!("{why} (`rustup target add {triple}`)")),
         });
     }
     for interpreter in FREE_THREADED {

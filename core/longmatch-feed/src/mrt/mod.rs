@@ -21,7 +21,7 @@ use crate::report::Report;
 use crate::sink::Sink;
 use crate::source::Opened;
 use cursor::Cursor;
-use pass::{Mode, MrtPass};
+use pass::{MrtPass, PassMode};
 use record::{Header, kind};
 
 /// Bytes of the header of every record.
@@ -63,7 +63,7 @@ pub(crate) fn load(
     let lenient = job.options.lenient;
     let mut counted = Report::default();
     let value = job.options.value.unwrap_or_default();
-    let mut count = MrtPass::new(Mode::Count, value);
+    let mut count = MrtPass::new(PassMode::Count, value);
     match pass(job, opened, &mut count, &mut counted) {
         // The second pass repeats the error after it has loaded the records before it.
         Err(error) if lenient && error.is_damage() => {}
@@ -71,7 +71,7 @@ pub(crate) fn load(
     }
     let chosen = count.peers.choose(job.options.peer);
     let chosen = chosen.map_err(FeedError::whole)?;
-    let mut take = MrtPass::new(Mode::Take { chosen, sink }, value);
+    let mut take = MrtPass::new(PassMode::Take { chosen, sink }, value);
     let end = pass(job, job.open()?, &mut take, report);
     report.peers = take.peers.into_list();
     report.chosen = chosen;

@@ -16,7 +16,7 @@ use crate::route_value::RouteValue;
 use crate::sink::Sink;
 
 /// Purpose of a pass.
-pub(crate) enum Mode<'s> {
+pub(crate) enum PassMode<'s> {
     /// Count the routes of each peer.
     Count,
     /// Load the routes of the chosen peers.
@@ -35,7 +35,7 @@ pub(crate) struct MrtPass<'s> {
     pub(super) index: Option<Vec<usize>>,
     pub(super) next_hops: NextHops,
     paths: Paths<PathValue>,
-    mode: Mode<'s>,
+    mode: PassMode<'s>,
     /// The value that the sink gets as the next hop.
     value: RouteValue,
 }
@@ -66,7 +66,7 @@ impl fmt::Display for PathValue {
 }
 
 impl<'s> MrtPass<'s> {
-    pub(crate) fn new(mode: Mode<'s>, value: RouteValue) -> Self {
+    pub(crate) fn new(mode: PassMode<'s>, value: RouteValue) -> Self {
         Self {
             peers: Peers::default(),
             index: None,
@@ -88,7 +88,7 @@ impl<'s> MrtPass<'s> {
     ) -> Option<String> {
         let text = |value: Option<String>| Some(value.unwrap_or_default());
         match (self.value, &self.mode) {
-            (RouteValue::NextHop, _) | (_, Mode::Count) => None,
+            (RouteValue::NextHop, _) | (_, PassMode::Count) => None,
             (RouteValue::OriginAs, _) => text(attributes.origin(wide).map(|asn| asn.to_string())),
             (RouteValue::AsPath, _) => Some(attributes.path_text(wide)),
             (RouteValue::Communities, _) => Some(attributes.communities_text()),
@@ -154,9 +154,9 @@ impl<'s> MrtPass<'s> {
     #[inline]
     fn is_chosen(&self, peer: usize, prefix: IpPrefix, report: &mut Report) -> bool {
         match &self.mode {
-            Mode::Count => false,
-            Mode::Take { chosen, .. } if chosen.for_prefix(prefix) == Some(peer) => true,
-            Mode::Take { .. } => {
+            PassMode::Count => false,
+            PassMode::Take { chosen, .. } if chosen.for_prefix(prefix) == Some(peer) => true,
+            PassMode::Take { .. } => {
                 report.other_peers += 1;
                 false
             }
@@ -172,7 +172,7 @@ impl<'s> MrtPass<'s> {
         report: &mut Report,
     ) -> Result<(), FeedError> {
         let (addr, text) = self.next_hops.parse(attribute, next_hop)?;
-        let Mode::Take { sink, .. } = &mut self.mode else { return Ok(()) };
+        let PassMode::Take { sink, .. } = &mut self.mode else { return Ok(()) };
         report.count_announced(prefix);
         let route = || match value {
             Some(value) => PathValue::Text(value.into()),
@@ -193,7 +193,7 @@ impl<'s> MrtPass<'s> {
         place: Cursor<'_>,
         report: &mut Report,
     ) -> Result<(), FeedError> {
-        let Mode::Take { sink, .. } = &mut self.mode else { return Ok(()) };
+        let PassMode::Take { sink, .. } = &mut self.mode else { return Ok(()) };
         let result = match path.and_then(|path| self.paths.withdraw(prefix, path)) {
             Some(left) => {
                 report.count_announced(prefix);

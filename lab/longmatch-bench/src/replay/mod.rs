@@ -159,7 +159,7 @@ impl<'a, F: TrafficFamily> Replay<'a, F> {
             let readers = (0..self.readers).map(|_| writer.reader()).collect();
             let threads = ReaderThreads::start(scope, &signal, readers, self.keys)?;
             let (totals, checks) = (UpdateTotals::default(), Checks::new());
-            let mut run = Run { replay: self, writer, totals, checks };
+            let mut run = ReplayRun { replay: self, writer, totals, checks };
             let mut reader_cost = None;
             let mut idle = |writer: &Writer<F>| {
                 if self.readers > 0 {
@@ -194,14 +194,14 @@ struct UpdateTotals {
 }
 
 /// A replay in progress.
-struct Run<'r, 'a, F: TrafficFamily> {
+struct ReplayRun<'r, 'a, F: TrafficFamily> {
     replay: &'r Replay<'a, F>,
     writer: Writer<F>,
     totals: UpdateTotals,
     checks: Checks<F>,
 }
 
-impl<F: TrafficFamily> Run<'_, '_, F> {
+impl<F: TrafficFamily> ReplayRun<'_, '_, F> {
     /// Applies all updates. Their times exclude comparisons and progress callbacks.
     fn apply_all(
         &mut self,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use longmatch::simd::{Level, Simd};
 use longmatch::{Change, EngineKind, EngineSpec, Ipv4, Ipv6, NextHopId, Rib};
 use longmatch_bench::{
-    BenchFamily, Coverage, Kernel, KernelResult, Machine, Mismatch, SortedRoutes, Verdict,
+    BenchFamily, Coverage, EngineResult, Kernel, KernelResult, Machine, Mismatch, SortedRoutes,
     Verifier, VerifyStep,
 };
 use longmatch_cli::error::{CliError, Outcome, Status};
@@ -186,8 +186,8 @@ impl Verify<'_> {
     /// Prints a verdict, or keeps it for the printed table.
     fn judge<F: CliFamily>(
         &mut self,
-        verdict: Verdict,
-        verdicts: &mut Vec<Verdict>,
+        verdict: EngineResult,
+        verdicts: &mut Vec<EngineResult>,
     ) -> Result<(), CliError> {
         self.wrong |= !verdict.is_right();
         if self.args.json {
@@ -223,7 +223,7 @@ impl Verify<'_> {
         &self,
         verifier: &Verifier<'_, F>,
         text: Arc<SortedRoutes<F>>,
-    ) -> Result<Verdict, CliError> {
+    ) -> Result<EngineResult, CliError> {
         let progress = progress_of(format!("verifying {} rib", F::LABEL));
         let verdict = verifier.verify_rib(text, &progress);
         verdict.map_err(|error| CliError::threads("verifying", &error))
@@ -234,7 +234,7 @@ impl Verify<'_> {
         &self,
         verifier: &Verifier<'_, F>,
         spec: &EngineSpec,
-    ) -> Result<Result<Verdict, Failed>, CliError> {
+    ) -> Result<Result<EngineResult, Failed>, CliError> {
         let on_step = progress_of(format!("verifying {} {spec}", F::LABEL));
         let named = self.args.engines.named(spec);
         let widened = try_wider::<F, _, _>(spec, named, |spec| F::verify(verifier, spec, &on_step));
@@ -249,7 +249,7 @@ impl Verify<'_> {
         }
     }
 
-    fn json<F: CliFamily>(&mut self, verdict: &Verdict) -> Result<(), CliError> {
+    fn json<F: CliFamily>(&mut self, verdict: &EngineResult) -> Result<(), CliError> {
         let check = verdict.check.as_ref().map_or_else(ToString::to_string, |()| "ok".to_owned());
         let Self { out, routes, .. } = self;
         for result in &verdict.results {
@@ -272,7 +272,7 @@ impl Verify<'_> {
         Ok(())
     }
 
-    fn print(&mut self, verdicts: &[Verdict], failed: &[Failed]) -> Result<(), CliError> {
+    fn print(&mut self, verdicts: &[EngineResult], failed: &[Failed]) -> Result<(), CliError> {
         let mut grid = Grid::new(headings(
             "engine | kernel | simd | coverage | >lookups | >wrong | >seconds | structure",
         ));
@@ -301,7 +301,7 @@ impl Verify<'_> {
     }
 
     /// Prints the defects, if there are any.
-    fn print_wrong(&mut self, verdict: &Verdict) -> Result<(), CliError> {
+    fn print_wrong(&mut self, verdict: &EngineResult) -> Result<(), CliError> {
         if let Err(corrupt) = &verdict.check {
             writeln!(self.out, "  {}", self.out.red(corrupt))?;
         }

@@ -245,7 +245,9 @@ fn every_claim_can_hold_and_can_fail() {
             (Some(least), None) => [[least, 0], [least, 1]],
             (Some(least), Some(_)) => [[least / 5, least - least / 5], [least, 0]],
         };
-        for (counts, wanted) in counts.into_iter().zip([Verdict::Holds, Verdict::DoesNotHold]) {
+        for (counts, wanted) in
+            counts.into_iter().zip([ClaimResult::Holds, ClaimResult::DoesNotHold])
+        {
             let judgement = judged(claim, counts);
             assert_eq!(judgement.verdict, wanted, "{}: {}", claim.id, judgement.reason);
         }
@@ -264,7 +266,7 @@ fn no_claim_fails_because_it_is_more_than_true() {
         let judgement = it.with(|values| claim.judge(std::slice::from_ref(values)));
         assert_eq!(
             judgement[0].1.verdict,
-            Verdict::Holds,
+            ClaimResult::Holds,
             "{}: {}",
             claim.id,
             judgement[0].1.reason

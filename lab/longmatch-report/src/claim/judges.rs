@@ -1,8 +1,8 @@
 //! The judges. Each takes values and returns a verdict, or the reason why there is none.
 
 use super::terms::{
-    Compared, Element, Judgement, Number, Quantity, Relation, Sign, TIE, ValueRef, Values, Verdict,
-    short,
+    ClaimResult, Compared, Element, Judgement, Number, Quantity, Relation, Sign, TIE, ValueRef,
+    Values, short,
 };
 
 type Judged = Result<Judgement, String>;
@@ -22,9 +22,9 @@ fn joined(parts: impl Iterator<Item = Judged>) -> Judged {
     let reason = parts.iter().map(|it| it.reason.as_str()).collect::<Vec<_>>().join("; ");
     let any = |verdict| parts.iter().any(|it| it.verdict == verdict);
     let verdict = match () {
-        () if any(Verdict::DoesNotHold) => Verdict::DoesNotHold,
-        () if any(Verdict::NotComparable) => Verdict::NotComparable,
-        () => Verdict::Holds,
+        () if any(ClaimResult::DoesNotHold) => ClaimResult::DoesNotHold,
+        () if any(ClaimResult::NotComparable) => ClaimResult::NotComparable,
+        () => ClaimResult::Holds,
     };
     let compared = parts.into_iter().flat_map(|it| it.compared).collect();
     Ok(Judgement { verdict, reason, compared })

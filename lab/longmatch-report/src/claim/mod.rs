@@ -22,7 +22,7 @@ use serde::{Deserialize, Deserializer};
 
 use judges::{crossover, direction, exact, factor, linear, number, refuses, rising};
 pub(crate) use terms::{
-    Facts, Judgement, Names, Quantity, Relation, TIE, ValueRef, Values, Verdict,
+    ClaimResult, Facts, Judgement, Names, Quantity, Relation, TIE, ValueRef, Values,
 };
 
 /// A sentence of a paper with the rule that judges it.
@@ -155,7 +155,7 @@ impl Claim {
         let needs = self.needs.iter().find_map(|need| {
             let judged = direction(values, &need.relation, &[]);
             match judged {
-                Ok(it) => (it.verdict != Verdict::Holds).then(|| need.reason.clone()),
+                Ok(it) => (it.verdict != ClaimResult::Holds).then(|| need.reason.clone()),
                 Err(reason) => Some(format!("{} ({reason})", need.reason)),
             }
         });
@@ -178,7 +178,7 @@ impl Claim {
 
 fn over_tables(least: usize, [low, high]: [f64; 2], all: &[Judgement]) -> Judgement {
     let count = |verdict| all.iter().filter(|it| it.verdict == verdict).count();
-    let (holds, fails) = (count(Verdict::Holds), count(Verdict::DoesNotHold));
+    let (holds, fails) = (count(ClaimResult::Holds), count(ClaimResult::DoesNotHold));
     let judged = holds + fails;
     let reason = format!("holds on {holds} of {judged} tables");
     if low == 1.0 && fails > 0 {

@@ -69,7 +69,7 @@ pub(crate) struct Relation {
 
 /// Whether the sentence of a claim holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum ClaimResult {
     /// It is true here.
     Holds,
     /// It is false here.
@@ -101,7 +101,7 @@ impl Compared {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Judgement {
     /// Whether the sentence holds.
-    pub verdict: Verdict,
+    pub verdict: ClaimResult,
     /// The measured values, or the reason why there is nothing to judge.
     pub reason: String,
     /// The quantities of the sentence for which the paper has figures.
@@ -110,7 +110,7 @@ pub(crate) struct Judgement {
 
 impl Judgement {
     pub(super) fn of(holds: bool, reason: String) -> Self {
-        let verdict = if holds { Verdict::Holds } else { Verdict::DoesNotHold };
+        let verdict = if holds { ClaimResult::Holds } else { ClaimResult::DoesNotHold };
         Self { verdict, reason, compared: Vec::new() }
     }
 
@@ -130,7 +130,7 @@ impl Judgement {
 
     /// Returns the verdict "not comparable" with its reason.
     pub fn not_comparable(reason: impl Into<String>) -> Self {
-        Self { verdict: Verdict::NotComparable, reason: reason.into(), compared: Vec::new() }
+        Self { verdict: ClaimResult::NotComparable, reason: reason.into(), compared: Vec::new() }
     }
 }
 

@@ -4,7 +4,7 @@ use super::terms::Sign;
 use super::*;
 use crate::record::Value;
 
-use Verdict::{DoesNotHold, Holds, NotComparable};
+use ClaimResult::{DoesNotHold, Holds, NotComparable};
 
 fn names() -> Names {
     [("A".to_owned(), "a".to_owned()), ("B".into(), "b".into())].into()
@@ -91,7 +91,7 @@ fn judgement(claim: &Claim, tables: &[&[Value]]) -> Judgement {
     claim.judge(&tables.collect::<Vec<_>>()).remove(0).1
 }
 
-fn judged(judge: Judge, paper: &[[f64; 2]], values: &[Value]) -> Verdict {
+fn judged(judge: Judge, paper: &[[f64; 2]], values: &[Value]) -> ClaimResult {
     judgement(&claim(judge, paper), &[values]).verdict
 }
 

@@ -21,7 +21,7 @@ const AUTO: &str = "auto";
 
 /// The rates of a cell, in the order of the records. A cell is a table, a mode, and a run configuration, which is a kind of
 /// traffic and perhaps a level of instructions.
-type Cell<'a> = Vec<&'a Value>;
+type KindValues<'a> = Vec<&'a Value>;
 
 fn rate(cell: &[&Value], engine: &str) -> Option<f64> {
     cell.iter().find(|it| it.engine == engine)?.value
@@ -40,7 +40,7 @@ fn share(cell: &[&Value], engine: &str) -> f64 {
 }
 
 /// Returns the cells, in the order of the records.
-fn cells(machine: &PublishedRun) -> Vec<Cell<'_>> {
+fn cells(machine: &PublishedRun) -> Vec<KindValues<'_>> {
     let rates = values(machine).filter(|it| it.metric == "rate" && it.value.is_some());
     let cells = grouped(rates, |it| (&it.family, &it.table, &it.figure, &it.run));
     cells.into_iter().map(|(_, rates)| rates).collect()
@@ -71,8 +71,8 @@ pub(super) fn content(machine: &PublishedRun) -> Result<String, String> {
 }
 
 /// Counts the cells of each table, and of all, by the share of the default engine of the best rate.
-fn summary(cells: &[Cell<'_>]) -> String {
-    let row = |name: String, own: Vec<&Cell<'_>>| {
+fn summary(cells: &[KindValues<'_>]) -> String {
+    let row = |name: String, own: Vec<&KindValues<'_>>| {
         let shares: Vec<f64> = own.iter().map(|cell| share(cell, DEFAULT)).collect();
         let number =
             |is: &dyn Fn(f64) -> bool| count(shares.iter().filter(|it| is(**it)).count() as u64);
@@ -95,7 +95,7 @@ fn summary(cells: &[Cell<'_>]) -> String {
 }
 
 /// Groups the cells of each table, with the first value of each group.
-fn by_table<'a, 'b>(cells: &'a [Cell<'b>]) -> Vec<(&'b Value, Vec<&'a Cell<'b>>)> {
+fn by_table<'a, 'b>(cells: &'a [KindValues<'b>]) -> Vec<(&'b Value, Vec<&'a KindValues<'b>>)> {
     let tables = grouped(cells, |it| (&it[0].family, &it[0].table)).into_iter();
     tables.map(|(_, own)| (own[0][0], own)).collect()
 }
@@ -115,9 +115,9 @@ fn traffic_and_call(cell: &[&Value]) -> (String, String) {
 
 /// Tabulates the engines that are faster than the default: a row for each table and kind of traffic with such an engine, a
 /// column for each way to call the engines.
-fn faster(cells: &[Cell<'_>]) -> String {
+fn faster(cells: &[KindValues<'_>]) -> String {
     let calls: Vec<String> = distinct(cells.iter().map(|cell| traffic_and_call(cell).1));
-    let of = |cell: &&Cell<'_>| match best(cell).zip(rate(cell, DEFAULT)) {
+    let of = |cell: &&KindValues<'_>| match best(cell).zip(rate(cell, DEFAULT)) {
         Some(((best, rate), own)) if rate > FASTER * own => {
             format!("{} {}", code(best), short(rate / own))
         }
@@ -138,7 +138,7 @@ fn faster(cells: &[Cell<'_>]) -> String {
 }
 
 /// Tabulates the memory and the compile time of the default engine, and the least of all engines.
-fn structures(machine: &PublishedRun, cells: &[Cell<'_>]) -> String {
+fn structures(machine: &PublishedRun, cells: &[KindValues<'_>]) -> String {
     let mut table = Vec::new();
     for (first, _) in by_table(cells) {
         let mut row = vec![name(first)];

@@ -71,7 +71,7 @@ pub(super) fn on_table<F: BenchFamily>(
 }
 
 /// The reader's rate and the updates at one point of a line.
-struct Point {
+struct UpdatePoint {
     /// Updates that became visible, a second.
     updates: f64,
     /// Million lookups a second.
@@ -97,7 +97,7 @@ struct Churn<'a, F: BenchFamily> {
 
 impl<F: BenchFamily> Churn<'_, F> {
     /// Measures an engine that is patched.
-    fn patched(&self, spec: &str) -> Result<Point, String> {
+    fn patched(&self, spec: &str) -> Result<UpdatePoint, String> {
         let &Self { named, changes, keys, wanted, seconds } = self;
         let record = replayed(
             spec,
@@ -111,7 +111,7 @@ impl<F: BenchFamily> Churn<'_, F> {
         )?;
         // Fewer than wanted if each takes longer.
         let possible = 1e6 / record.mean_us;
-        Ok(Point {
+        Ok(UpdatePoint {
             updates: if wanted == 0 { possible } else { possible.min(f64::from(wanted)) },
             rate: record.reader_mlps_churn,
             rate_without: record.reader_mlps_idle,
@@ -121,14 +121,14 @@ impl<F: BenchFamily> Churn<'_, F> {
     }
 
     /// Measures an engine that is compiled again.
-    fn compiled_again(&self, spec: &str) -> Result<Point, String> {
+    fn compiled_again(&self, spec: &str) -> Result<UpdatePoint, String> {
         let mut table = BatchedTable::start(spec, self.named, self.keys)?;
         let rate_without = Some(table.rate(self.seconds));
         let per_second = (self.wanted > 0).then_some(self.wanted);
         let ReaderRates { reader, updates } = table.rates(self.changes, per_second)?;
         table.finish()?;
         let rate = Some(reader);
-        Ok(Point { updates, rate, rate_without, slowest: None, slowest_without: None })
+        Ok(UpdatePoint { updates, rate, rate_without, slowest: None, slowest_without: None })
     }
 }
 
@@ -137,7 +137,7 @@ fn note<F: BenchFamily>(
     named: Named<'_, F>,
     engine: &CalledEngine,
     wanted: u32,
-    result: Result<Point, String>,
+    result: Result<UpdatePoint, String>,
 ) {
     let cell = FigureCell { figure: FIGURE, ..FigureCell::default() };
     let about = Value {

@@ -8,12 +8,12 @@ use longmatch_bench::Destinations;
 use longmatch_bench::testing::{table4, table6};
 use longmatch_feed::{Event, Options, load_path};
 
-use crate::claim::{Claim, Facts, Judge, Values, Verdict};
+use crate::claim::{Claim, ClaimResult, Facts, Judge, Values};
 use crate::context::ExperimentContext;
 use crate::declaration::Skipped;
 use crate::experiment::Experiment;
 use crate::inputs::{Effort, Inputs, Subject, UpdateStream};
-use crate::model::Cell;
+use crate::model::TableCell;
 use crate::record::{ExperimentEnd, Value};
 use crate::records::Records;
 use crate::run::{Report, ReportStep};
@@ -50,8 +50,8 @@ fn assert_sound(experiment: &Experiment, values: &[Value]) {
         assert!(!figure.table.rows.is_empty() && !figure.caption.is_empty(), "{}", figure.id);
         for cell in figure.table.rows.iter().flatten() {
             let sound = match cell {
-                Cell::Number(value, _) => value.is_finite(),
-                Cell::Spread(value, [low, high], _) => low <= value && value <= high,
+                TableCell::Number(value, _) => value.is_finite(),
+                TableCell::Spread(value, [low, high], _) => low <= value && value <= high,
                 _ => true,
             };
             assert!(sound, "{}: {cell:?}", figure.id);
@@ -207,7 +207,7 @@ fn counts_of_the_dxr_page() {
     let exact = |it: &&Claim| matches!(it.judge, Judge::Exact(..));
     for claim in experiment.claims.iter().filter(exact) {
         let judgement = claim.judge(&table).remove(0).1;
-        assert_eq!(judgement.verdict, Verdict::Holds, "{}: {}", claim.id, judgement.reason);
+        assert_eq!(judgement.verdict, ClaimResult::Holds, "{}: {}", claim.id, judgement.reason);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use core::fmt::Write as _;
 
-use crate::claim::{Claim, Judgement, Verdict};
-use crate::model::{Cell, Column, Figure, Table};
+use crate::claim::{Claim, ClaimResult, Judgement};
+use crate::model::{Column, Figure, Table, TableCell};
 use crate::records::Records;
 use crate::view::joined;
 
@@ -62,7 +62,9 @@ fn tally(sections: &[Section<'_>]) -> String {
          <span class=\"note\"><b>{rest}</b> are not comparable</span></p>\n<ul class=\"findings\">\n"
     );
     for section in sections {
-        for judged in section.claims.iter().filter(|(.., it)| it.verdict == Verdict::DoesNotHold) {
+        for judged in
+            section.claims.iter().filter(|(.., it)| it.verdict == ClaimResult::DoesNotHold)
+        {
             out += &claim_html(judged, &section.experiment.source);
         }
     }
@@ -95,8 +97,8 @@ fn numbers(sections: &[Section<'_>]) -> Table {
                 let source = format!("{}, {}", experiment.source, claim.section);
                 let ours = short(it.ours);
                 let texts = [&*claim.text, &source, table, verdict, &it.name, &ours, &paper];
-                let mut row: Vec<Cell> = texts.map(|text| Cell::Text(text.into())).into();
-                row.push(Cell::Number(it.distance(), 2));
+                let mut row: Vec<TableCell> = texts.map(|text| TableCell::Text(text.into())).into();
+                row.push(TableCell::Number(it.distance(), 2));
                 rows.push(row);
             }
         }

@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 
-use crate::model::{Cell, Column, Figure, Table};
+use crate::model::{Column, Figure, Table, TableCell};
 use crate::records::Records;
 use crate::view::joined;
 
@@ -88,7 +88,7 @@ fn figure(figure: &Figure) -> String {
 pub(crate) fn grid(table: &Table, spreads: bool, notes: &mut Notes) -> String {
     let head = |it: &Column| text(&joined([&*it.name, &it.unit], ", "));
     let heads: Vec<String> = table.columns.iter().map(head).collect();
-    let row = |row: &Vec<Cell>| row.iter().map(|it| cell(it, spreads, notes)).collect();
+    let row = |row: &Vec<TableCell>| row.iter().map(|it| cell(it, spreads, notes)).collect();
     rows(&heads.join(" | "), table.rows.iter().map(row))
 }
 
@@ -99,10 +99,10 @@ pub(crate) fn rows(heads: &str, rows: impl IntoIterator<Item = Vec<String>>) -> 
     format!("| {heads} |\n|{line}\n{}", rows.collect::<String>())
 }
 
-fn cell(cell: &Cell, spreads: bool, notes: &mut Notes) -> String {
+fn cell(cell: &TableCell, spreads: bool, notes: &mut Notes) -> String {
     match (cell, table::main_text(cell), table::spread(cell)) {
-        (Cell::Text(words), ..) => text(words),
-        (Cell::Refused(why), ..) => format!("–{}", notes.mark(why)),
+        (TableCell::Text(words), ..) => text(words),
+        (TableCell::Refused(why), ..) => format!("–{}", notes.mark(why)),
         (_, Some(number), Some(ends)) if spreads => format!("{number} ({ends})"),
         (_, number, _) => number.unwrap_or_else(|| "–".into()),
     }
@@ -114,9 +114,9 @@ mod tests {
 
     #[test]
     fn equal_reasons_have_one_number() {
-        let refused = |why: &str| Cell::Refused(why.into());
-        let spread = Cell::Spread(2.0, [1.0, 3.0], 1);
-        let row = vec![Cell::Text("a|b".into()), refused("first"), spread, refused("second")];
+        let refused = |why: &str| TableCell::Refused(why.into());
+        let spread = TableCell::Spread(2.0, [1.0, 3.0], 1);
+        let row = vec![TableCell::Text("a|b".into()), refused("first"), spread, refused("second")];
         let table = Table { rows: vec![row.clone(), row], columns: Vec::new() };
         let mut notes = Notes::default();
         let text = grid(&table, true, &mut notes);

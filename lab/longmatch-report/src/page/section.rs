@@ -1,6 +1,6 @@
 //! Sections of the page: experiments with their figures and judged claims.
 
-use crate::claim::{Claim, Judgement, Values, Verdict};
+use crate::claim::{Claim, ClaimResult, Judgement, Values};
 use crate::experiment::Experiment;
 use crate::model::Figure;
 use crate::record::{ExperimentEnd, Run, Value};
@@ -65,18 +65,18 @@ pub fn claims(records: &Records) -> [usize; 3] {
 
 /// Counts the claims of sections by verdict, in the order of [`claims`].
 pub(super) fn counted(sections: &[Section<'_>]) -> [usize; 3] {
-    [Verdict::Holds, Verdict::DoesNotHold, Verdict::NotComparable].map(|verdict| {
+    [ClaimResult::Holds, ClaimResult::DoesNotHold, ClaimResult::NotComparable].map(|verdict| {
         let all = sections.iter().flat_map(|it| &it.claims);
         all.filter(|(.., judgement)| judgement.verdict == verdict).count()
     })
 }
 
 /// Returns a verdict in words, and its class in the style sheet.
-pub(super) fn in_words(verdict: Verdict) -> (&'static str, &'static str) {
+pub(super) fn in_words(verdict: ClaimResult) -> (&'static str, &'static str) {
     match verdict {
-        Verdict::Holds => ("holds", "yes"),
-        Verdict::DoesNotHold => ("does not hold", "no"),
-        Verdict::NotComparable => ("not comparable", "note"),
+        ClaimResult::Holds => ("holds", "yes"),
+        ClaimResult::DoesNotHold => ("does not hold", "no"),
+        ClaimResult::NotComparable => ("not comparable", "note"),
     }
 }
 

@@ -3,7 +3,7 @@
 use core::fmt::Write as _;
 
 use crate::claim::TIE;
-use crate::model::{Cell, Chart, Column, Table};
+use crate::model::{Chart, Column, Table, TableCell};
 use crate::record::Value;
 use crate::records::{FAMILIES, Records, family_name};
 use crate::view::{self, grouped};
@@ -103,11 +103,13 @@ fn winners(own: &[&Value], rooflines: &[&Value]) -> Table {
                 mode == "batch" && same == (&best.engine, &best.family, &best.table, run)
             });
             rows.push(vec![
-                Cell::Text(format!("{run}, {words}")),
-                Cell::Text(fastest),
-                Cell::Number(rate, 0),
-                Cell::Text(lead),
-                roofline.and_then(|it| it.value).map_or(Cell::Empty, |it| Cell::Number(it, 0)),
+                TableCell::Text(format!("{run}, {words}")),
+                TableCell::Text(fastest),
+                TableCell::Number(rate, 0),
+                TableCell::Text(lead),
+                roofline
+                    .and_then(|it| it.value)
+                    .map_or(TableCell::Empty, |it| TableCell::Number(it, 0)),
             ]);
         }
     }

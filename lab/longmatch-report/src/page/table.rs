@@ -1,6 +1,6 @@
 //! HTML tables.
 
-use crate::model::{Cell, Table};
+use crate::model::{Table, TableCell};
 
 use super::number;
 use super::text::{escape, prose};
@@ -52,7 +52,8 @@ impl ColumnLayout {
         let cells = || table.rows.iter().map(|row| &row[at]);
         let decimals = cells().filter_map(main_text).map(|text| after_point(&text));
         Self {
-            numbers: cells().any(|cell| matches!(cell, Cell::Number(..) | Cell::Spread(..))),
+            numbers: cells()
+                .any(|cell| matches!(cell, TableCell::Number(..) | TableCell::Spread(..))),
             paper: table.columns[at].paper,
             decimals: decimals.max().unwrap_or(0),
         }
@@ -67,13 +68,13 @@ impl ColumnLayout {
         }
     }
 
-    fn cell(&self, cell: &Cell) -> String {
+    fn cell(&self, cell: &TableCell) -> String {
         match cell {
-            Cell::Text(text) if text.split_whitespace().any(|word| word.len() > LONG) => {
+            TableCell::Text(text) if text.split_whitespace().any(|word| word.len() > LONG) => {
                 format!("<span class=\"long\">{}</span>", prose(text))
             }
-            Cell::Text(text) => prose(text),
-            Cell::Refused(why) => format!("<span class=\"refused\">{}</span>", escape(why)),
+            TableCell::Text(text) => prose(text),
+            TableCell::Refused(why) => format!("<span class=\"refused\">{}</span>", escape(why)),
             _ => match (main_text(cell), spread(cell)) {
                 (None, _) => "<span class=\"none\">–</span>".into(),
                 (Some(text), None) => self.aligned(&text),
@@ -97,18 +98,18 @@ impl ColumnLayout {
 }
 
 /// Formats the number of a cell without its spread; `None` for text and non-finite numbers.
-pub(super) fn main_text(cell: &Cell) -> Option<String> {
+pub(super) fn main_text(cell: &TableCell) -> Option<String> {
     match cell {
-        Cell::Number(value, decimals) | Cell::Spread(value, _, decimals) => {
+        TableCell::Number(value, decimals) | TableCell::Spread(value, _, decimals) => {
             number::decimal(*value, *decimals)
         }
-        Cell::Empty | Cell::Text(_) | Cell::Refused(_) => None,
+        TableCell::Empty | TableCell::Text(_) | TableCell::Refused(_) => None,
     }
 }
 
 /// Formats the quartiles of a cell; `None` if it has none.
-pub(super) fn spread(cell: &Cell) -> Option<String> {
-    let Cell::Spread(_, ends, decimals) = cell else { return None };
+pub(super) fn spread(cell: &TableCell) -> Option<String> {
+    let TableCell::Spread(_, ends, decimals) = cell else { return None };
     let [low, high] = ends.map(|end| number::decimal(end, *decimals));
     Some(format!("{}–{}", low?, high?))
 }

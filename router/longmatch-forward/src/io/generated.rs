@@ -69,13 +69,13 @@ pub struct GeneratedFrames {
 
 #[derive(Clone, Debug)]
 enum Family {
-    V4(Series<LEN_V4, Variable4>),
-    V6(Series<LEN_V6, Variable6>),
+    V4(FrameTemplates<LEN_V4, Variable4>),
+    V6(FrameTemplates<LEN_V6, Variable6>),
 }
 
 /// Frames of `LEN` bytes.
 #[derive(Clone, Debug)]
-struct Series<const LEN: usize, V> {
+struct FrameTemplates<const LEN: usize, V> {
     /// The frame without what varies, by receiving port.
     templates: Box<[[u8; LEN]]>,
     variables: Arc<[V]>,
@@ -101,7 +101,10 @@ impl GeneratedFrames {
         let templates = templates.collect();
         let variables: Arc<[_]> = destinations.into_iter().map(variable).collect();
         let some = !variables.is_empty();
-        some.then_some(Self { family: Family::V4(Series { templates, variables }), next: 0 })
+        some.then_some(Self {
+            family: Family::V4(FrameTemplates { templates, variables }),
+            next: 0,
+        })
     }
 
     /// IPv6 packets to these destinations, received by these ports; `None` without any destination.
@@ -126,7 +129,10 @@ impl GeneratedFrames {
         let templates = templates.collect();
         let variables: Arc<[_]> = destinations.into_iter().map(variable).collect();
         let some = !variables.is_empty();
-        some.then_some(Self { family: Family::V6(Series { templates, variables }), next: 0 })
+        some.then_some(Self {
+            family: Family::V6(FrameTemplates { templates, variables }),
+            next: 0,
+        })
     }
 
     /// IPv4 packets to this many random destinations, of all that a router forwards to; `None` for 0.
@@ -267,7 +273,7 @@ impl<I: PacketIo> PacketIo for Generated<I> {
     }
 }
 
-impl<const LEN: usize, V> Series<LEN, V> {
+impl<const LEN: usize, V> FrameTemplates<LEN, V> {
     /// Writes the next packets of the series into the frames of a batch.
     #[inline(always)]
     fn write(

@@ -56,7 +56,7 @@ use crate::progress::Progress;
 pub fn run(args: &AnnotateArgs) -> Outcome {
     check(args)?;
     let signals = Signals::new(args)?;
-    let mut run = Run {
+    let mut run = AnnotateRun {
         args: args.clone(),
         signals: signals.clone(),
         started: None,
@@ -120,7 +120,7 @@ fn columnar(_: &AnnotateArgs, input: Input, format: Columnar, _: &Signals) -> Ou
 }
 
 /// The inputs one after the other, into one output.
-struct Run {
+struct AnnotateRun {
     args: AnnotateArgs,
     signals: Signals,
     /// From the first input on that has bytes.
@@ -145,7 +145,7 @@ struct Progressed {
     read: Arc<AtomicU64>,
 }
 
-impl Run {
+impl AnnotateRun {
     /// Annotates the packets of a capture.
     fn capture(&mut self, input: Input) -> Result<(), CliError> {
         let Self { args, .. } = self;

@@ -193,7 +193,7 @@ pub(super) struct View<'a, F, E: Entry> {
 
 /// Position of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Place {
+pub(super) enum EntryPosition {
     First(usize),
     Below(usize),
 }
@@ -226,10 +226,10 @@ impl Level {
     }
 
     /// Position of an entry of this table.
-    pub fn place(self, slot: usize) -> Place {
+    pub fn place(self, slot: usize) -> EntryPosition {
         match self.group {
-            None => Place::First(slot),
-            Some(group) => Place::Below(group as usize * GROUP_SLOTS + slot),
+            None => EntryPosition::First(slot),
+            Some(group) => EntryPosition::Below(group as usize * GROUP_SLOTS + slot),
         }
     }
 }

@@ -14,7 +14,7 @@ use core::marker::PhantomData;
 
 use super::check;
 use super::compile::{self, Groups};
-use super::layout::{Dir24_8, Entry, FIRST_BITS, GROUP_SLOTS, Level, Place};
+use super::layout::{Dir24_8, Entry, EntryPosition, FIRST_BITS, GROUP_SLOTS, Level};
 use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
 use crate::mem::{Live, LiveMemory, MemoryUsage, Owner, RetireList};
 use crate::net::{Family, NextHopId, Prefix};
@@ -42,9 +42,9 @@ pub(super) struct Patcher<F: Family, E: Entry> {
     tbl24: Owner<E>,
     groups: FreeGroups<E>,
     /// New entries, in the order in which they are stored.
-    stores: Vec<(Place, E)>,
+    stores: Vec<(EntryPosition, E)>,
     /// Those new entries that name a group, or replace one that did.
-    renamed: BTreeMap<Place, E>,
+    renamed: BTreeMap<EntryPosition, E>,
     /// Groups that are no longer needed after this patch.
     retired: Vec<u32>,
     retire_list: RetireList<u32>,
@@ -91,15 +91,15 @@ impl<F: Family, E: Entry> Patcher<F, E> {
 
     /// Returns the new value of an entry. An entry that answers before and after may be stale; a
     /// second store to it writes the same value.
-    fn entry(&self, place: Place) -> E {
+    fn entry(&self, place: EntryPosition) -> E {
         if !self.renamed.is_empty()
             && let Some(entry) = self.renamed.get(&place)
         {
             return *entry;
         }
         match place {
-            Place::First(i) => self.tbl24[i],
-            Place::Below(i) => self.groups.tbl8[i],
+            EntryPosition::First(i) => self.tbl24[i],
+            EntryPosition::Below(i) => self.groups.tbl8[i],
         }
     }
 
@@ -160,7 +160,7 @@ impl<F: Family, E: Entry> Patcher<F, E> {
         self.retired.push(entry.value());
         let first = entry.value() as usize * GROUP_SLOTS;
         for i in first..first + GROUP_SLOTS {
-            self.retire(self.entry(Place::Below(i)));
+            self.retire(self.entry(EntryPosition::Below(i)));
         }
     }
 
@@ -169,11 +169,11 @@ impl<F: Family, E: Entry> Patcher<F, E> {
         let mut replaced = Replaced { nodes: groups, ..Replaced::default() };
         for (place, entry) in self.stores.drain(..) {
             match place {
-                Place::First(i) => {
+                EntryPosition::First(i) => {
                     self.tbl24.publish(i, entry);
                     replaced.entries += 1;
                 }
-                Place::Below(i) => {
+                EntryPosition::Below(i) => {
                     self.groups.tbl8.publish(i, entry);
                     replaced.leaves += 1;
                 }

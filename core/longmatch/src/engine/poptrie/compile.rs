@@ -81,7 +81,7 @@ fn within(what: &'static str, count: usize, limit: u64) -> Result<(), CompileErr
 }
 
 /// Placement of nodes and leaves.
-pub(super) trait Place<N, L> {
+pub(super) trait Placement<N, L> {
     /// Places some nodes contiguously; returns the index of the first.
     fn nodes(&mut self, nodes: &[N]) -> u32;
 
@@ -95,7 +95,7 @@ struct Arrays<N, L> {
     leaves: FallibleVec<L>,
 }
 
-impl<N: Node, L: Leaf> Place<N, L> for Arrays<N, L> {
+impl<N: Node, L: Leaf> Placement<N, L> for Arrays<N, L> {
     fn nodes(&mut self, nodes: &[N]) -> u32 {
         self.nodes.extend(nodes) as u32
     }
@@ -125,7 +125,7 @@ impl<N: Node, P> Compiler<N, P> {
     /// node even where one leaf would suffice.
     fn root<F: Family, L: Leaf>(&mut self, block: Block<'_, F>) -> u32
     where
-        P: Place<N, L>,
+        P: Placement<N, L>,
     {
         let root = match self.block(block) {
             Built::Node(node) => node,
@@ -137,7 +137,7 @@ impl<N: Node, P> Compiler<N, P> {
     /// Builds a node whose slots are all the same leaf.
     pub fn uniform<L: Leaf>(&mut self, raw: u32) -> N
     where
-        P: Place<N, L>,
+        P: Placement<N, L>,
     {
         self.node(0, &[raw; SLOTS], self.built.len())
     }
@@ -145,7 +145,7 @@ impl<N: Node, P> Compiler<N, P> {
     /// Builds the direct index over the first `s` bits (section 3.4).
     fn direct<F: Family, L: Leaf>(&mut self, block: Block<'_, F>, s: u8) -> Vec<u32>
     where
-        P: Place<N, L>,
+        P: Placement<N, L>,
     {
         let mut direct = Vec::with_capacity(1 << s);
         block.for_each_slots(s, |slots| {
@@ -162,7 +162,7 @@ impl<N: Node, P> Compiler<N, P> {
     /// Builds a block that a route longer than its depth lies in.
     pub fn block<F: Family, L: Leaf>(&mut self, block: Block<'_, F>) -> Built<N>
     where
-        P: Place<N, L>,
+        P: Placement<N, L>,
     {
         let mut vector = 0u64;
         let mut raw = [0u32; SLOTS];
@@ -187,7 +187,7 @@ impl<N: Node, P> Compiler<N, P> {
     /// Places a node's leaves, and its children from `first_child` on in `built`.
     fn node<L: Leaf>(&mut self, vector: u64, raw: &[u32; SLOTS], first_child: usize) -> N
     where
-        P: Place<N, L>,
+        P: Placement<N, L>,
     {
         let base1 = self.place.nodes(&self.built[first_child..]);
         self.built.truncate(first_child);

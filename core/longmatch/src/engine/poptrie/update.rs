@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 use core::mem::take;
 
 use super::check::{self, Unused};
-use super::compile::{Built, Compiler, Leaves, Place, max_next_hop};
+use super::compile::{Built, Compiler, Leaves, Placement, max_next_hop};
 use super::layout::{DIRECT_LEAF, K, Leaf, Node, Poptrie, SLOTS, Slices};
 use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
 use crate::mem::{FreeRuns, Live, LiveMemory, MemoryUsage, Owner, Plain, RetireList, Run};
@@ -74,7 +74,7 @@ impl<N: Node, L: Leaf> Places<N, L> {
     }
 }
 
-impl<N: Node, L: Leaf> Place<N, L> for Places<N, L> {
+impl<N: Node, L: Leaf> Placement<N, L> for Places<N, L> {
     fn nodes(&mut self, nodes: &[N]) -> u32 {
         if nodes.is_empty() {
             return 0;

@@ -50,7 +50,7 @@ fn extent(effort: &Effort) -> (&'static [usize], [usize; 2]) {
 
 /// Rates of a figure.
 #[derive(Clone, Copy)]
-struct Series {
+struct ForwardingSeries {
     figure: &'static str,
     run: &'static str,
     threads: usize,
@@ -58,20 +58,34 @@ struct Series {
     few: bool,
 }
 
-const FULL_TABLE: [Series; 2] = [
-    Series { figure: "spider-fig8", run: "one thread, full table", threads: 1, few: false },
-    Series { figure: "spider-fig8-two", run: "two threads, full table", threads: 2, few: true },
+const FULL_TABLE: [ForwardingSeries; 2] = [
+    ForwardingSeries {
+        figure: "spider-fig8",
+        run: "one thread, full table",
+        threads: 1,
+        few: false,
+    },
+    ForwardingSeries {
+        figure: "spider-fig8-two",
+        run: "two threads, full table",
+        threads: 2,
+        few: true,
+    },
 ];
-const FROM_MEMORY: Series =
-    Series { figure: "spider-fig8-capture", run: "from a capture", threads: 1, few: true };
-const ONE_ROUTE: [Series; 2] = [
-    Series {
+const FROM_MEMORY: ForwardingSeries = ForwardingSeries {
+    figure: "spider-fig8-capture",
+    run: "from a capture",
+    threads: 1,
+    few: true,
+};
+const ONE_ROUTE: [ForwardingSeries; 2] = [
+    ForwardingSeries {
         figure: "spider-fig8-default",
         run: "one thread, default route",
         threads: 1,
         few: false,
     },
-    Series {
+    ForwardingSeries {
         figure: "spider-fig8-two-default",
         run: "two threads, default route",
         threads: 2,
@@ -157,7 +171,7 @@ impl<'a, F: ForwardFamily> ForwardingTables<'a, F> {
     fn rates<S: FrameSource>(
         &self,
         context: &mut ExperimentContext<'_>,
-        series: Series,
+        series: ForwardingSeries,
         source: &S,
     ) {
         if std::thread::available_parallelism().map_or(1, usize::from) < series.threads {
@@ -165,7 +179,7 @@ impl<'a, F: ForwardFamily> ForwardingTables<'a, F> {
         }
         let setup = context.brief(Mode::Batch);
         let config = RunConfig { threads: series.threads, ..setup };
-        let Series { figure, run, threads, few } = series;
+        let ForwardingSeries { figure, run, threads, few } = series;
         let (batches, most) = extent(&context.effort);
         let checked = context.effort.checked / batches.len();
         let engines = &context.experiment.engines;
@@ -229,11 +243,11 @@ impl<'a, F: ForwardFamily> ForwardingTables<'a, F> {
     fn conditions(
         &self,
         context: &mut ExperimentContext<'_>,
-        series: Series,
+        series: ForwardingSeries,
         config: &RunConfig,
         checked: usize,
     ) {
-        let Series { figure, threads, .. } = series;
+        let ForwardingSeries { figure, threads, .. } = series;
         let anchor = anchor::<F>(figure, self.named.name);
         self.setup(context, &anchor);
         let threads = format!("{threads}, each pinned to a CPU, with queues of its own");

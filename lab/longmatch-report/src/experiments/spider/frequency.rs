@@ -30,14 +30,14 @@ fn latencies(effort: &Effort) -> f64 {
 
 /// An engine at a frequency.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Point {
+struct FrequencyPoint {
     ghz: f64,
     mlps: f64,
     /// Latency of an iteration, in nanoseconds.
     ns: f64,
 }
 
-impl Point {
+impl FrequencyPoint {
     /// Estimates the point at another frequency, to which rate and latency are proportional (I).
     fn at(self, ghz: f64) -> Self {
         let factor = ghz / self.ghz;
@@ -60,7 +60,7 @@ pub(in super::super) fn on_table<F: BenchFamily>(
     engines.retain(|it| F::WIDTH == 32 || !it.spec.starts_with("dxr"));
     let set = EngineSet::apart(named, &engines);
     let Some(workload) = context.workload(&set, &Traffic::SpiderRandom) else { return Ok(()) };
-    let mut all: Vec<(CalledEngine, Vec<Point>)> =
+    let mut all: Vec<(CalledEngine, Vec<FrequencyPoint>)> =
         set.members.iter().map(|(engine, _)| (engine.clone(), Vec::new())).collect();
     let config = RunConfig { generate: true, ..context.brief(Mode::One) };
     for ghz in choices.iter().copied() {
@@ -78,7 +78,7 @@ pub(in super::super) fn on_table<F: BenchFamily>(
             let mlps = record.and_then(|own| own.record()?.mlps());
             let own = all.iter_mut().find(|own| own.0.spec == it.engine.spec);
             let (Some(mlps), Some((_, points))) = (mlps, own) else { continue };
-            points.push(Point { ghz, mlps, ns: Ticks::new(counter, it.ticks).mean_ns() });
+            points.push(FrequencyPoint { ghz, mlps, ns: Ticks::new(counter, it.ticks).mean_ns() });
         }
     }
     for (engine, points) in &all {
@@ -104,7 +104,7 @@ fn note<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     named: Named<'_, F>,
     engine: &CalledEngine,
-    points: &[Point],
+    points: &[FrequencyPoint],
 ) {
     for (point, at) in figure_1(points) {
         let cell = FigureCell { figure: FIGURE_1, run: "", x: Some(point.mlps), at: &at };
@@ -117,7 +117,7 @@ fn note<F: BenchFamily>(
 }
 
 /// Returns the measured points, and estimates at the paper's other frequencies, each with its frequency in words.
-fn figure_1(points: &[Point]) -> Vec<(Point, String)> {
+fn figure_1(points: &[FrequencyPoint]) -> Vec<(FrequencyPoint, String)> {
     let is_measured = |ghz: f64| points.iter().any(|it| (it.ghz / ghz - 1.0).abs() <= CLOSE);
     let estimated = PAPERS.into_iter().filter(|ghz| !is_measured(*ghz));
     let estimated = estimated.filter_map(|ghz| Some(points.first()?.at(ghz)));
@@ -130,7 +130,7 @@ fn figure_1(points: &[Point]) -> Vec<(Point, String)> {
 
 /// Returns the estimate at 5 GHz from the line through the origin and, for several frequencies, the rates at both ends
 /// and the gain between them.
-fn fitted(points: &[Point]) -> Vec<(&'static str, &'static str, f64)> {
+fn fitted(points: &[FrequencyPoint]) -> Vec<(&'static str, &'static str, f64)> {
     let products: f64 = points.iter().map(|it| it.ghz * it.mlps).sum();
     let squares: f64 = points.iter().map(|it| it.ghz * it.ghz).sum();
     let mut all = Vec::new();
@@ -151,12 +151,14 @@ mod tests {
     use super::*;
 
     /// The paper's rates of Spider, and its mean of 200 cycles an iteration.
-    const SPIDER: [Point; 2] =
-        [Point { ghz: 1.0, mlps: 158.0, ns: 200.0 }, Point { ghz: 2.1, mlps: 318.0, ns: 95.0 }];
+    const SPIDER: [FrequencyPoint; 2] = [
+        FrequencyPoint { ghz: 1.0, mlps: 158.0, ns: 200.0 },
+        FrequencyPoint { ghz: 2.1, mlps: 318.0, ns: 95.0 },
+    ];
 
     #[test]
     fn lines_are_fitted_through_the_origin() {
-        let of = |points: &[Point], metric| {
+        let of = |points: &[FrequencyPoint], metric| {
             fitted(points).iter().find(|it| it.0 == metric).map(|it| it.2)
         };
         assert_eq!(of(&SPIDER, "rate at the lowest frequency"), Some(158.0));

@@ -31,9 +31,9 @@ const FEW: u32 = 6;
 
 /// A table for this kernel, with the proof that the CPU has its instructions.
 #[derive(Clone, Copy)]
-pub(super) struct Line<'a, E: Format, V: DirectView>(pub Avx512, pub &'a View<'a, E, V>);
+pub(super) struct LineKernel<'a, E: Format, V: DirectView>(pub Avx512, pub &'a View<'a, E, V>);
 
-impl<E: Format<Word = u32>, V: DirectView> InVectors for Line<'_, E, V> {
+impl<E: Format<Word = u32>, V: DirectView> InVectors for LineKernel<'_, E, V> {
     type Addr = u32;
     const LANES: usize = LANES;
 

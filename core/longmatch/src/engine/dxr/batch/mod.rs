@@ -21,7 +21,7 @@ mod line;
 mod scalar;
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use self::{avx512_ipv6::Gather128, gather::Gather, line::Line};
+use self::{avx512_ipv6::Gather128, gather::Gather, line::LineKernel};
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::Batch;
 use super::direct::DirectView;
@@ -97,7 +97,7 @@ fn ipv4<E: Format<Word = u32>, V: DirectView>(
     if let Some(lanes) = Avx512::new(simd)
         && (gathers || dxr.batch == Batch::Line)
     {
-        lanes.run(Vectors::<_, VECTORS> { structure: Line(lanes, dxr), addrs, out });
+        lanes.run(Vectors::<_, VECTORS> { structure: LineKernel(lanes, dxr), addrs, out });
     } else if let Some(lanes) = Avx2::new(simd)
         && gathers
     {

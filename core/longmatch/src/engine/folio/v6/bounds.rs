@@ -10,7 +10,7 @@ use super::super::pieces::Piece;
 use super::compile::{MAX_ROOT, MIN_ROOT, SHARED};
 use super::layout::{Block, Entry, Kind, MAX_NEXT_HOP, MAX_STEPS, PLACES, Slices};
 use super::leaf::{LINE_WORDS, MINI_KEYS, MINI_WORDS};
-use super::walk::{CODES, Damage, LINES, MINIS, PAGES, ROOT, Visitor, Walk};
+use super::walk::{CODES, Damage, LINES, MINIS, PAGES, ROOT, VisitingWalk, Visitor};
 use crate::engine::kit::image::{ArrayName, DamagedImage};
 
 /// The list of next hops.
@@ -67,7 +67,7 @@ pub(super) fn verify(table: Slices<'_>) -> Result<(), DamagedImage> {
     if fixed.is_list && codes.max().is_some_and(|code| code as usize >= list) {
         return damaged(MINIS, "has a code that the list does not have");
     }
-    let mut walk = Walk { table, visitor: Bounds { met: HashSet::new() } };
+    let mut walk = VisitingWalk { table, visitor: Bounds { met: HashSet::new() } };
     walk.root().map_err(|Damage { array, what, .. }| DamagedImage { array, what })
 }
 

@@ -12,7 +12,7 @@ use super::bounds;
 use super::compile::SHARED;
 use super::layout::{Block, MAX_NEXT_HOP, Slices};
 use super::leaf::{LINE_WORDS, MINI_WORDS};
-use super::walk::{CODES, Damage, LINES, MINIS, PAGES, Visitor, Walk};
+use super::walk::{CODES, Damage, LINES, MINIS, PAGES, VisitingWalk, Visitor};
 use crate::engine::kit::image::ArrayName;
 use crate::engine::kit::{Corrupt, Expected};
 use crate::mem::{Run, tile};
@@ -46,7 +46,7 @@ pub(super) fn check(
         return corrupt("the list has a next hop twice, or one that is too large".into());
     }
     let visitor = Check { expected: Expected::new(NAME, rib), met: HashMap::new(), wrong: None };
-    let mut walk = Walk { table, visitor };
+    let mut walk = VisitingWalk { table, visitor };
     let walked = walk.root();
     let Check { mut expected, met, wrong } = walk.visitor;
     if let Err(Damage { array, what, at }) = walked {

@@ -71,7 +71,7 @@ pub(super) fn rest<L: Lanes, M: Memory>(
     entry: Entry,
     addr: u128,
 ) -> u32 {
-    let mut at = Place { entry, is_lower: false };
+    let mut at = EntryCursor { entry, is_lower: false };
     loop {
         match step(lanes, table, at, addr) {
             Step::Entry(next) => at = next,
@@ -82,7 +82,7 @@ pub(super) fn rest<L: Lanes, M: Memory>(
 
 /// An entry that an address has reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct EntryCursor {
     pub entry: Entry,
     /// Whether the entry compares the lower word.
     pub is_lower: bool,
@@ -90,7 +90,7 @@ pub(super) struct Place {
 
 /// The result of one step.
 pub(super) enum Step {
-    Entry(Place),
+    Entry(EntryCursor),
     Hop(u32),
 }
 
@@ -99,17 +99,17 @@ pub(super) enum Step {
 pub(super) fn step<L: Lanes, M: Memory>(
     lanes: L,
     table: View<'_, M>,
-    at: Place,
+    at: EntryCursor,
     addr: u128,
 ) -> Step {
-    let Place { entry, is_lower } = at;
+    let EntryCursor { entry, is_lower } = at;
     let word = word(addr, is_lower);
     let (index, is_lower) = match entry.0 {
         PAGE.. => (entry.index(word), is_lower),
         LOWER..FORK => (entry.place(), true),
         FORK.. => {
             let next = Entry(fork(table, entry, word));
-            return Step::Entry(Place { entry: next, is_lower });
+            return Step::Entry(EntryCursor { entry: next, is_lower });
         }
         RUN.. => return Step::Hop(hop(table, run(table, entry, addr as u64))),
         LINE.. => return Step::Hop(hop(table, line(lanes, table, entry, word))),
@@ -120,7 +120,7 @@ pub(super) fn step<L: Lanes, M: Memory>(
     // SAFETY: the index of a page's entry for an address that reaches it, or the place of the entry
     // of a lower word (invariant 2).
     let entry = Entry(unsafe { table.pages.load(index as usize) });
-    Step::Entry(Place { entry, is_lower })
+    Step::Entry(EntryCursor { entry, is_lower })
 }
 
 /// The next hop of a code.

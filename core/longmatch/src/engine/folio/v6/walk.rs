@@ -81,12 +81,12 @@ impl Reached {
 }
 
 /// A walk with its visitor.
-pub(super) struct Walk<'a, V> {
+pub(super) struct VisitingWalk<'a, V> {
     pub table: Slices<'a>,
     pub visitor: V,
 }
 
-impl<V: Visitor> Walk<'_, V> {
+impl<V: Visitor> VisitingWalk<'_, V> {
     /// Walks the whole table.
     pub fn root(&mut self) -> Result<(), Damage> {
         let fixed = self.table.fixed;

@@ -9,7 +9,7 @@ use super::super::layout::{
     word as half_of_addr,
 };
 use super::super::leaf::{LINE_WORDS, MINI_WORDS, all_ones};
-use super::super::lookup::{self, Place, Step};
+use super::super::lookup::{self, EntryCursor, Step};
 use super::front::{self, HOST, NETWORK, PAIRS};
 use super::{GROUP, Group, SPACE};
 use crate::engine::kit::{KeyLayout, Keys};
@@ -454,7 +454,7 @@ impl<'a, L: Lanes, const D: usize> Kernel<'a, L, D> {
         // SAFETY: this number of items has been written.
         let [positions, entries] = unsafe { entry.first(*rare) };
         for (position, entry) in positions.iter().zip(entries) {
-            let at = Place { entry: Entry(*entry), is_lower: false };
+            let at = EntryCursor { entry: Entry(*entry), is_lower: false };
             prefetch(table, at, keys.get(*start + *position as usize));
         }
     }
@@ -516,7 +516,7 @@ impl<L: Lanes> Work for Rounds<'_, L> {
         let addr = |i: usize| keys.get(start + position[i] as usize);
         for i in rare.iter() {
             let i = *i as usize;
-            prefetch(table, Place { entry: Entry(entry[i]), is_lower: false }, addr(i));
+            prefetch(table, EntryCursor { entry: Entry(entry[i]), is_lower: false }, addr(i));
         }
         let mut left = rare.len();
         while left > 0 {
@@ -524,7 +524,7 @@ impl<L: Lanes> Work for Rounds<'_, L> {
             left = 0;
             for listed in 0..all {
                 let (i, is_lower) = ((rare[listed] & !IS_LOWER) as usize, rare[listed] >= IS_LOWER);
-                let at = Place { entry: Entry(entry[i]), is_lower };
+                let at = EntryCursor { entry: Entry(entry[i]), is_lower };
                 match lookup::step(lanes, table, at, addr(i)) {
                     Step::Hop(hop) => out[position[i] as usize] = NextHopId::new(hop),
                     Step::Entry(next) => {
@@ -568,8 +568,8 @@ pub(super) fn root<L: Lanes>(l: L, table: View<'_, LiveMemory>, [high, low]: [L:
 
 /// Prefetches the target of an entry.
 #[inline(always)]
-fn prefetch(table: View<'_, LiveMemory>, at: Place, addr: u128) {
-    let Place { entry, is_lower } = at;
+fn prefetch(table: View<'_, LiveMemory>, at: EntryCursor, addr: u128) {
+    let EntryCursor { entry, is_lower } = at;
     let word = half_of_addr(addr, is_lower);
     let line =
         |number: u32| table.lines.as_ptr().wrapping_add(LINE_WORDS * number as usize).cast::<u8>();

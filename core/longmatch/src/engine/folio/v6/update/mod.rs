@@ -24,7 +24,7 @@ use super::codes::{Codes, Form};
 use super::compile::{SHARED, Store};
 use super::layout::{self, Block, Entry, Fixed, Folio6, PLACES, Slices};
 use super::leaf::{LINE_WORDS, MINI_WORDS};
-use super::walk::{CODES, Damage, LINES, MINIS, PAGES, Reached, Visitor, Walk};
+use super::walk::{CODES, Damage, LINES, MINIS, PAGES, Reached, VisitingWalk, Visitor};
 use crate::engine::kit::image::ArrayName;
 use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
 use crate::mem::{Live, LiveMemory, MemoryUsage, Owner, Plain, Readable, RetireList};
@@ -143,7 +143,7 @@ impl Patcher {
 
     /// Counts the references of all pieces again. `None` if the table is damaged.
     fn count(&mut self) -> Option<()> {
-        let mut walk = Walk { table: self.slices(), visitor: Met::default() };
+        let mut walk = VisitingWalk { table: self.slices(), visitor: Met::default() };
         walk.root().ok()?;
         let mut met = walk.visitor.0;
         met.extend(self.retire_list.iter().map(|piece| (*piece, 1)));
@@ -198,7 +198,7 @@ impl Patcher {
         if at.entry.0 < layout::CODES {
             return;
         }
-        let mut walk = Walk { table: self.slices(), visitor: Met::default() };
+        let mut walk = VisitingWalk { table: self.slices(), visitor: Met::default() };
         let walked = walk.entry(at);
         debug_assert!(walked.is_ok(), "{walked:?}");
         for ((array, piece), references) in walk.visitor.0 {

@@ -7,7 +7,7 @@ use super::super::leaf::{
     self, FORK_ENTRIES, FORK_KEYS, HOSTS, LINE_WORDS, bytes, read, read_host, run_code,
 };
 use super::super::plan::{Choice, Costs, Plan};
-use super::super::walk::{Damage, Reached, Visitor, Walk};
+use super::super::walk::{Damage, Reached, VisitingWalk, Visitor};
 use super::{Change, Patcher, Slot};
 use crate::engine::folio::pieces::Piece;
 use crate::engine::kit::image::ArrayName;
@@ -213,7 +213,7 @@ impl Patcher {
         raw: u32,
         starts: &mut Vec<Start<u128>>,
     ) -> Result<u32, CannotPatch> {
-        let mut walk = Walk { table: self.slices(), visitor: Answers(Vec::new()) };
+        let mut walk = VisitingWalk { table: self.slices(), visitor: Answers(Vec::new()) };
         walk.entry(reached).map_err(|_| CannotPatch)?;
         let Answers(old) = walk.visitor;
         let (first, last) = (prefix.first(), prefix.last());
@@ -361,7 +361,7 @@ impl Patcher {
     /// Replaces a run by the next hop of all other words if it has no hosts any more.
     fn end_run(&mut self, at: At, raw: u32) {
         let entry = at.reached.entry;
-        let walk = Walk { table: self.slices(), visitor: Answers(Vec::new()) };
+        let walk = VisitingWalk { table: self.slices(), visitor: Answers(Vec::new()) };
         let hosts = walk.hosts(entry.place() as usize, entry.log2_lines());
         if hosts.is_some_and(|(hosts, _)| hosts.is_empty()) {
             self.replace(at.slot, at.reached, Entry::answer(raw));
