@@ -44,6 +44,7 @@ Checks:
   test ENGINE         the tests of one engine, such as poptrie
   prove               the full forms of the tests, and every engine on every address of the embedded tables and of the
                       tables of the data directory (environment variable LONGMATCH_DATA, or ../shared/data)
+  prove PART          one part of them: library, streams, network, foreign, embedded, tables
   api [--bless]       the library's public items against testdata/api, and those without an example
   asm [--bless]       the machine code of the kernels' loops against testdata/asm (x86-64 Linux)
   mutants [WORD...]   mutation tests, all or those with a WORD in their names or files
@@ -81,7 +82,8 @@ fn main() -> ExitCode {
         ["api", "--bless"] => api::run(OutputMode::Write),
         ["asm"] => asm::run(OutputMode::Check),
         ["asm", "--bless"] => asm::run(OutputMode::Write),
-        ["prove"] => prove::run(),
+        ["prove"] => prove::run(None),
+        ["prove", part] => prove::run(Some(part)),
         ["sanitize"] => sanitize::run(),
         ["foreign"] => foreign::run(foreign::Form::Full),
         ["foreign", "--quick"] => foreign::run(foreign::Form::Quick),

@@ -47,6 +47,8 @@ const STREAMS: [&str; 3] = [
 /// The forwarder with full tables, and half an hour of steady change, with `LONGMATCH_PROVE` set. The tests use the data
 /// directory too. Those that need root, namespaces or routing daemons say so and are skipped without.
 const NETWORK: &str = "test --release --package longmatch-router --test cli network -- --nocapture";
+const KERNEL: &str =
+    "test --release --package longmatch-forward --test kernel -- --ignored --nocapture";
 
 /// Real days of updates: the routes, the updates, the number of updates between two of eight comparisons of every
 /// address (for IPv6, of addresses inside every range).
@@ -81,41 +83,63 @@ const GROWN: [&str; 2] = ["ipv4-ten-million", "ipv6-five-million"];
 /// Synthetic tables from the first one, as in the Poptrie paper, to reach the limits of structures.
 const SYNTHETIC: [&str; 2] = ["syn1", "syn2"];
 
+/// The parts, in the order in which all are run.
+pub const PARTS: [&str; 6] = ["library", "streams", "network", "foreign", "embedded", "tables"];
+
 /// Runs the tests that take minutes and replays real days of updates; then verifies every engine on the embedded tables
 /// and on each available table, every address at the best SIMD level and every range at the others. Returns whether all
-/// agree. (`longmatch-lab verify --simd all` tests every address at each level, which takes hours.)
+/// agree. (`longmatch-lab verify --simd all` tests every address at each level, which takes hours.) With the name of a
+/// part, runs this part only.
 ///
 /// # Errors
-/// If the named data directory does not exist, or has none of the tables.
-pub fn run() -> CommandResult {
+/// If the named data directory does not exist, or has none of the tables; or if no part has the name.
+pub fn run(part: Option<&str>) -> CommandResult {
+    if let Some(part) = part.filter(|part| !PARTS.contains(part)) {
+        return Err(format!("no part `{part}`; the parts are {}", PARTS.join(", ")).into());
+    }
     let dir = data_dir()?;
     cpu::print_levels();
     let mut steps = Steps::default();
-    steps.command("live tables and small tables, full form", &mut cargo(IGNORED));
-    steps.command("damaged files with prefix data, full form", &mut cargo(DAMAGE));
-    steps.command("tests without default features", &mut cargo(WITHOUT_STD));
-    for arguments in STREAMS {
-        let mut command = cargo(arguments);
-        command.env("LONGMATCH_PROVE", "1").envs(dir.iter().map(|dir| (data_dir::VARIABLE, dir)));
-        steps.command(arguments, &mut command);
-    }
-    let mut network = cargo(NETWORK);
-    network.env("LONGMATCH_PROVE", "1").envs(dir.iter().map(|dir| (data_dir::VARIABLE, dir)));
-    steps.command("forwarder in network namespaces, full form", &mut network);
-    let kernel =
-        "test --release --package longmatch-forward --test kernel -- --ignored --nocapture";
-    steps.command("the forwarder follows its kernel, full form", &mut cargo(kernel));
-    foreign::run_steps(&mut steps, foreign::Form::Full);
-    toy::run_steps(&mut steps);
-    let name = "all engines agree on both embedded tables, on every address";
-    steps.command(name, &mut lab("verify"));
-    match dir {
-        Some(dir) => with_data(&mut steps, &dir),
-        None => {
-            steps.skip("large tables", "no data directory (environment variable LONGMATCH_DATA)")
-        }
+    for name in PARTS.into_iter().filter(|name| part.is_none_or(|part| part == *name)) {
+        run_part(&mut steps, name, dir.as_deref());
     }
     Ok(steps.finish())
+}
+
+fn run_part(steps: &mut Steps, part: &str, dir: Option<&Path>) {
+    // The tests that read large tables, or that have a longer form, are told so.
+    let full = |arguments| {
+        let mut command = cargo(arguments);
+        command.env("LONGMATCH_PROVE", "1").envs(dir.map(|dir| (data_dir::VARIABLE, dir)));
+        command
+    };
+    match part {
+        "library" => {
+            steps.command("live tables and small tables, full form", &mut cargo(IGNORED));
+            steps.command("tests without default features", &mut cargo(WITHOUT_STD));
+        }
+        "streams" => {
+            steps.command("damaged files with prefix data, full form", &mut cargo(DAMAGE));
+            for arguments in STREAMS {
+                steps.command(arguments, &mut full(arguments));
+            }
+        }
+        "network" => {
+            steps.command("forwarder in network namespaces, full form", &mut full(NETWORK));
+            steps.command("the forwarder follows its kernel, full form", &mut cargo(KERNEL));
+        }
+        "foreign" => foreign::run_steps(steps, foreign::Form::Full),
+        "embedded" => {
+            toy::run_steps(steps);
+            let name = "all engines agree on both embedded tables, on every address";
+            steps.command(name, &mut lab("verify"));
+        }
+        _ => match dir {
+            Some(dir) => with_data(steps, dir),
+            None => steps
+                .skip("large tables", "no data directory (environment variable LONGMATCH_DATA)"),
+        },
+    }
 }
 
 /// The steps that need the data directory.
