@@ -6,9 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use longmatch_bpf::sys::Map;
 use rustix::time::{ClockId, clock_gettime};
-
-use super::bpf::Map;
 
 /// The time that a sign of life lasts.
 const LIFE: Duration = Duration::from_secs(1);
@@ -18,14 +17,14 @@ const RENEWAL: Duration = Duration::from_millis(100);
 /// One thread's sign of life.
 pub(super) struct Alive {
     /// The end of each thread's sign, in nanoseconds of the monotonic clock. A thread has the number of its queues.
-    map: Arc<Map<4, 8>>,
+    map: Arc<Map>,
     thread: u32,
     renewed: Duration,
 }
 
 impl Alive {
     /// Gives the first sign.
-    pub(super) fn new(map: Arc<Map<4, 8>>, thread: u32) -> Self {
+    pub(super) fn new(map: Arc<Map>, thread: u32) -> Self {
         let mut alive = Self { map, thread, renewed: Duration::ZERO };
         alive.renew();
         alive
@@ -36,7 +35,8 @@ impl Alive {
         let now = now();
         let end = ((now + LIFE).as_nanos() as u64).to_ne_bytes();
         // After an error the next call tries again; without a sign, the kernel forwards.
-        if now >= self.renewed + RENEWAL && self.map.insert(self.thread.to_ne_bytes(), end).is_ok()
+        if now >= self.renewed + RENEWAL
+            && self.map.insert(&self.thread.to_ne_bytes(), &end).is_ok()
         {
             self.renewed = now;
         }

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::bpf::{self, Link, Map};
+use longmatch_bpf::sys::{Error, Link, Map, Program, ProgramKind};
+
 use super::error::XdpError;
 use super::interface::Interfaces;
+use super::maps;
 use super::options::{ETHERNET_BYTES, XdpMode, XdpOptions};
 use super::program::{CLOCK, COARSE_CLOCK, XDP_PASS, forwarding_program};
 use super::queue::Queue;
@@ -24,9 +26,9 @@ pub(super) struct Attachment {
     /// The element of the map of the Ethernet address that frames for this machine have: after it, whether IPv4 and IPv6
     /// are not forwarded.
     element: [u8; 8],
-    address: Map<4, 8>,
+    address: Map,
     /// The sockets, by queue.
-    sockets: Map<4, 4>,
+    sockets: Map,
     queues: u32,
     /// The largest MTU whose packets fit into the memory of a frame.
     largest_mtu: u32,
@@ -53,10 +55,10 @@ struct Code {
 }
 
 impl Code {
-    fn load(&self) -> Result<OwnedFd, (io::Error, String)> {
+    fn load(&self) -> Result<Program, Error> {
         let checks = (self.longest, self.partial);
         let code = forwarding_program(self.maps, self.clock, checks, XDP_PASS);
-        bpf::load_program(&code.unwrap_or_default())
+        Program::load(ProgramKind::Xdp, "longmatch", &code.unwrap_or_default())
     }
 }
 
@@ -87,7 +89,7 @@ impl Attachment {
     pub(super) fn new(
         port: &Arc<Port>,
         options: &XdpOptions,
-        (local, alive): (&Map<16, 1>, &Map<4, 8>),
+        (local, alive): (&Map, &Map),
         links: &mut Vec<ReleasedLink>,
         warnings: &mut Vec<String>,
     ) -> Result<Self, XdpError> {
@@ -97,8 +99,8 @@ impl Attachment {
         let mode = if is_pair { XdpMode::Generic } else { options.mode };
         let queues = options.threads as u32;
         let sockets =
-            Map::of_sockets(queues).map_err(XdpError::at("make a BPF map of AF_XDP sockets"))?;
-        let address = Map::of_ethernet_address()
+            maps::of_sockets(queues).map_err(XdpError::at("make a BPF map of AF_XDP sockets"))?;
+        let address = maps::of_ethernet_address()
             .map_err(XdpError::at("make a BPF map of an Ethernet address"))?;
         let maps =
             [address.descriptor(), local.descriptor(), alive.descriptor(), sockets.descriptor()];
@@ -109,9 +111,9 @@ impl Attachment {
             code.clock = CLOCK;
             code.load()
         });
-        let program = program.map_err(|(source, log)| match source.raw_os_error() {
+        let program = program.map_err(|error| match error.number() {
             Some(libc::EPERM) => XdpError::Permission { action: "load an XDP program".into() },
-            _ => XdpError::Program { log, source },
+            _ => XdpError::Program { log: error.log().to_owned(), source: error.into() },
         })?;
         let (link, native, mut reason) = match take_over(&program, index, mode, links) {
             Some((link, native)) => (link, native, None),
@@ -150,14 +152,14 @@ impl Attachment {
         let ipv6 = is_off("ipv6/conf/all/forwarding");
         let element = [a, b, c, d, e, f, ipv4, ipv6];
         if element != self.element {
-            self.address.insert([0; 4], element)?;
+            self.address.insert(&[0; 4], &element)?;
             self.element = element;
         }
         let longest = longest(&self.port, self.largest_mtu);
         if longest != self.code.longest {
             // The kernel compares the end of a frame with a constant only, unless the process has CAP_PERFMON.
             self.code.longest = longest;
-            self.link.update(&self.code.load().map_err(|(error, _)| error)?)?;
+            self.link.update(&self.code.load()?)?;
         }
         Ok(())
     }
@@ -201,7 +203,7 @@ impl Attachment {
         })?;
         let descriptor = opened.descriptor().as_raw_fd();
         let action = format!("lead packets of {name} to an AF_XDP socket");
-        let inserted = self.sockets.insert(queue.to_ne_bytes(), descriptor.to_ne_bytes());
+        let inserted = self.sockets.insert(&queue.to_ne_bytes(), &descriptor.to_ne_bytes());
         inserted.map_err(XdpError::at(action))?;
         self.zero_copy &= opened.is_zero_copy();
         Ok(opened)
@@ -211,14 +213,14 @@ impl Attachment {
     pub(super) fn close(&self) {
         for queue in 0..self.queues {
             // A missing element is not an error.
-            drop(self.sockets.remove(queue.to_ne_bytes()));
+            drop(self.sockets.remove(&queue.to_ne_bytes()));
         }
     }
 
     /// The link, with which the program stays attached.
-    pub(super) fn release(mut self) -> Option<ReleasedLink> {
+    pub(super) fn release(self) -> Option<ReleasedLink> {
         let (port, index, native) = (self.port.name.clone(), self.index, self.native);
-        self.link.0.take().map(|link| ReleasedLink { port, index, native, link })
+        self.link.into_descriptor().map(|link| ReleasedLink { port, index, native, link })
     }
 
     /// The modes in use, in words.
@@ -277,14 +279,14 @@ fn check(
 
 /// Puts a program in the place of the one that a link for the same interface and mode has.
 fn take_over(
-    program: &OwnedFd,
+    program: &Program,
     index: u32,
     mode: XdpMode,
     links: &mut Vec<ReleasedLink>,
 ) -> Option<(Link, bool)> {
     let place = links.iter().position(|link| link.index == index)?;
     let released = links.swap_remove(place);
-    let (link, native) = (Link(Some(released.link)), released.native);
+    let (link, native) = (Link::from_descriptor(released.link), released.native);
     let other = if native { XdpMode::Generic } else { XdpMode::Native };
     // One that does not fit is detached.
     (mode != other && link.update(program).is_ok()).then_some((link, native))
@@ -293,22 +295,22 @@ fn take_over(
 /// Attaches a program in the best mode that the options permit: the link, whether the mode is the
 /// native one, and why it is not if it might be.
 fn attach(
-    program: &OwnedFd,
+    program: &Program,
     name: &str,
     index: u32,
     mode: XdpMode,
 ) -> Result<(Link, bool, Option<io::Error>), XdpError> {
-    let error = |source: io::Error| match source.raw_os_error() {
+    let error = |source: Error| match source.number() {
         // The one if it is attached in the same mode, the other if it is not.
         Some(libc::EBUSY | libc::EEXIST) => XdpError::OtherProgram { interface: name.to_owned() },
         Some(libc::EPERM | libc::EACCES) => {
             XdpError::Permission { action: format!("attach an XDP program to {name}") }
         }
-        _ => XdpError::Attach { interface: name.to_owned(), mode, source },
+        _ => XdpError::Attach { interface: name.to_owned(), mode, source: source.into() },
     };
     let reason = match mode {
         XdpMode::Generic => None,
-        XdpMode::Native | XdpMode::Auto => match Link::attach(program, index, true) {
+        XdpMode::Native | XdpMode::Auto => match Link::attach_xdp(program, index, true) {
             Ok(link) => return Ok((link, true, None)),
             Err(source) => match error(source) {
                 XdpError::Attach { source, .. } if mode == XdpMode::Auto => Some(source),
@@ -316,7 +318,7 @@ fn attach(
             },
         },
     };
-    let link = Link::attach(program, index, false).map_err(error)?;
+    let link = Link::attach_xdp(program, index, false).map_err(error)?;
     Ok((link, false, reason))
 }
 

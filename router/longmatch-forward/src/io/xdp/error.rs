@@ -87,11 +87,13 @@ pub enum XdpError {
 
 impl XdpError {
     /// An error of the kernel, for the caller of [`Result::map_err`].
-    pub(super) fn at(action: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn at<E: Into<io::Error>>(action: impl Into<String>) -> impl FnOnce(E) -> Self {
         let action = action.into();
-        move |source| match source.kind() {
-            io::ErrorKind::PermissionDenied => Self::Permission { action },
-            _ => Self::System { action, source },
+        move |source| match source.into() {
+            denied if denied.kind() == io::ErrorKind::PermissionDenied => {
+                Self::Permission { action }
+            }
+            source => Self::System { action, source },
         }
     }
 }

@@ -5,7 +5,9 @@ use std::fmt;
 use std::io;
 use std::net::IpAddr;
 
-use super::bpf::Map;
+use longmatch_bpf::sys::Map;
+
+use super::maps;
 
 /// Addresses that the map has room for.
 pub(super) const MAX_ADDRESSES: u32 = 1 << 16;
@@ -13,17 +15,17 @@ pub(super) const MAX_ADDRESSES: u32 = 1 << 16;
 /// The map that the XDP programs of all interfaces read.
 #[derive(Debug)]
 pub(super) struct LocalAddresses {
-    map: Map<16, 1>,
+    map: Map,
     /// The content of the map.
     keys: HashSet<[u8; 16]>,
 }
 
 impl LocalAddresses {
     pub(super) fn new() -> io::Result<Self> {
-        Ok(Self { map: Map::of_addresses(MAX_ADDRESSES)?, keys: HashSet::new() })
+        Ok(Self { map: maps::of_addresses(MAX_ADDRESSES)?, keys: HashSet::new() })
     }
 
-    pub(super) fn map(&self) -> &Map<16, 1> {
+    pub(super) fn map(&self) -> &Map {
         &self.map
     }
 
@@ -37,16 +39,14 @@ impl LocalAddresses {
         // Room first.
         let stale: Vec<_> = self.keys.difference(&wanted).copied().collect();
         for key in stale {
-            match self.map.remove(key) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    failures.push((key, error))
-                }
-                _ => drop(self.keys.remove(&key)),
+            match self.map.remove(&key) {
+                Err(error) => failures.push((key, error)),
+                Ok(_) => drop(self.keys.remove(&key)),
             }
         }
         let new: Vec<_> = wanted.difference(&self.keys).copied().collect();
         for key in new {
-            match self.map.insert(key, [1]) {
+            match self.map.insert(&key, &[1]) {
                 Ok(()) => drop(self.keys.insert(key)),
                 Err(error) => failures.push((key, error)),
             }
@@ -54,9 +54,11 @@ impl LocalAddresses {
         let count = failures.len();
         match failures.into_iter().next() {
             None => Ok(()),
-            Some((key, source)) => {
-                Err(LocalAddressError { address: IpAddr::from(key).to_canonical(), count, source })
-            }
+            Some((key, source)) => Err(LocalAddressError {
+                address: IpAddr::from(key).to_canonical(),
+                count,
+                source: source.into(),
+            }),
         }
     }
 }
@@ -127,6 +129,6 @@ mod tests {
         assert_eq!(local.keys, HashSet::from(wanted.map(key)));
         local.set([]).unwrap();
         assert!(local.keys.is_empty());
-        assert!(local.map.remove(key(wanted[0])).is_err());
+        assert!(!local.map.remove(&key(wanted[0])).unwrap());
     }
 }

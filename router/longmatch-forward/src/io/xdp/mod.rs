@@ -33,10 +33,10 @@
 
 mod alive;
 mod attachment;
-mod bpf;
 mod error;
 mod interface;
 mod local;
+mod maps;
 mod options;
 mod program;
 mod queue;
@@ -47,6 +47,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use longmatch_bpf::sys::{Link, Map};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use xdp::Umem;
 use xdp::umem::{FrameSize, UmemCfgBuilder};
@@ -60,7 +61,6 @@ pub use worker::XdpIo;
 use crate::target::Port;
 use alive::Alive;
 use attachment::Attachment;
-use bpf::{Link, Map};
 use local::LocalAddresses;
 use queue::Queue;
 use tun::Tun;
@@ -76,7 +76,7 @@ pub struct Xdp {
     attachments: Vec<Attachment>,
     local: LocalAddresses,
     /// Programs that are loaded again refer to it.
-    _alive: Arc<Map<4, 8>>,
+    _alive: Arc<Map>,
     workers: Vec<XdpIo>,
     tun: Arc<Tun>,
     warnings: Vec<String>,
@@ -110,7 +110,7 @@ impl Xdp {
         mut links: Vec<ReleasedLink>,
     ) -> Result<Self, XdpError> {
         let opened = Self::open_with(ports, options, &mut links);
-        links.into_iter().for_each(|released| drop(Link(Some(released.link))));
+        links.into_iter().for_each(|released| drop(Link::from_descriptor(released.link)));
         opened
     }
 
@@ -126,7 +126,7 @@ impl Xdp {
         let local = LocalAddresses::new();
         let local = local.map_err(XdpError::at("make a BPF map of local addresses"))?;
         let threads = options.threads as u32;
-        let alive = Map::of_times(threads).map_err(XdpError::at("make a BPF map of times"))?;
+        let alive = maps::of_times(threads).map_err(XdpError::at("make a BPF map of times"))?;
         let maps = (local.map(), &alive);
         let attach = |port| Attachment::new(port, options, maps, links, &mut warnings);
         let mut attachments = ports.iter().map(attach).collect::<Result<Vec<_>, _>>()?;
@@ -227,7 +227,7 @@ fn check_ports(ports: &[Arc<Port>]) -> Result<(), XdpError> {
 /// Opens the sockets of one thread, and its memory.
 fn open_worker(
     attachments: &mut [Attachment],
-    (thread, alive): (u32, &Arc<Map<4, 8>>),
+    (thread, alive): (u32, &Arc<Map>),
     options: &XdpOptions,
     tun: &Arc<Tun>,
 ) -> Result<XdpIo, XdpError> {

@@ -1,4 +1,4 @@
-//! The XDP program, and the assembler that it is written with.
+//! The XDP program.
 //!
 //! The program chooses between the kernel and the forwarder, packet by packet:
 //!
@@ -16,200 +16,29 @@
 //!
 //! The kernel gets its packets unchanged, on the interface where they arrived.
 
+use longmatch_bpf::asm::{
+    Assembler, If, Instruction, JumpError, Label, R0, R1, R2, R3, R6, R7, R8, R9, Register, STACK,
+    Width,
+};
+
 /// The number that XDP programs return for packets that go to the kernel.
 pub(super) const XDP_PASS: i32 = 2;
 
 /// The bytes of a key of the map of local addresses: an IPv6 address, or a mapped IPv4 address.
 pub(super) const ADDRESS_BYTES: i16 = 16;
 
-/// One eBPF instruction: `struct bpf_insn`.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Instruction {
-    code: u8,
-    /// The destination and the source, 4 bits each.
-    registers: u8,
-    offset: i16,
-    immediate: i32,
-}
-
-/// A register: r0 has results, r1 to r5 have arguments and are lost by calls, r6 to r9 are kept, and
-/// r10 is the end of the stack frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Register(u8);
-
-const R0: Register = Register(0);
-const R1: Register = Register(1);
-const R2: Register = Register(2);
-const R3: Register = Register(3);
-const CONTEXT: Register = Register(6);
-const FRAME: Register = Register(7);
-const END: Register = Register(8);
-const FLAGS: Register = Register(9);
+const CONTEXT: Register = R6;
+const FRAME: Register = R7;
+const END: Register = R8;
+const FLAGS: Register = R9;
 /// Later than the flags.
-const ALIVE_UNTIL: Register = Register(9);
-const STACK: Register = Register(10);
+const ALIVE_UNTIL: Register = R9;
 
-/// The bytes that a load or store moves.
-#[derive(Clone, Copy)]
-enum Width {
-    One = 0x10,
-    Two = 0x08,
-    Four = 0x00,
-    Eight = 0x18,
-}
-
-/// The condition of a jump.
-#[derive(Clone, Copy)]
-enum If {
-    Equal = 0x10,
-    Greater = 0x20,
-    NotEqual = 0x50,
-}
-
-// Classes and modes of instructions (the kernel's Documentation/bpf/standardization).
-const LOAD_IMMEDIATE_64: u8 = 0x18;
-const LOAD: u8 = 0x61;
-const STORE_IMMEDIATE: u8 = 0x62;
-const STORE: u8 = 0x63;
-const JUMP_64: u8 = 0x05;
-const JUMP_32: u8 = 0x06;
-const ALU_64: u8 = 0x07;
-const ADD: u8 = 0x00;
-const AND: u8 = 0x50;
-const MOVE: u8 = 0xb0;
-const CALL: u8 = 0x85;
-const EXIT: u8 = 0x95;
-/// The operand is a register, not the immediate value.
-const BY_REGISTER: u8 = 0x08;
-/// The source "register" that makes a 64-bit immediate value the descriptor of a map.
-const MAP: Register = Register(1);
-
-const MAP_LOOKUP: i32 = 1;
 const REDIRECT_MAP: i32 = 51;
 /// The monotonic clock at the last tick, since Linux 5.11.
 pub(super) const COARSE_CLOCK: i32 = 160;
 /// The monotonic clock now.
 pub(super) const CLOCK: i32 = 5;
-
-/// A place in the program, for jumps.
-#[derive(Clone, Copy)]
-struct Label(usize);
-
-/// Instructions, and jumps to places that may come later.
-#[derive(Default)]
-struct Assembler {
-    code: Vec<Instruction>,
-    /// Each jump's place in `code`, and its label.
-    jumps: Vec<(usize, Label)>,
-    /// The place in `code` of each label.
-    labels: Vec<usize>,
-}
-
-impl Assembler {
-    fn emit(&mut self, code: u8, to: Register, from: Register, offset: i16, immediate: i32) {
-        // The order of the two fields is the order of C bit fields.
-        let registers = match cfg!(target_endian = "little") {
-            true => to.0 | from.0 << 4,
-            false => to.0 << 4 | from.0,
-        };
-        self.code.push(Instruction { code, registers, offset, immediate });
-    }
-
-    /// A label without a place.
-    fn label(&mut self) -> Label {
-        self.labels.push(usize::MAX);
-        Label(self.labels.len() - 1)
-    }
-
-    /// Places the label before the next instruction.
-    fn place(&mut self, label: Label) {
-        self.labels[label.0] = self.code.len();
-    }
-
-    fn load(&mut self, to: Register, from: Register, offset: i16, width: Width) {
-        self.emit(LOAD | width as u8, to, from, offset, 0);
-    }
-
-    fn store(&mut self, to: Register, offset: i16, from: Register, width: Width) {
-        self.emit(STORE | width as u8, to, from, offset, 0);
-    }
-
-    fn store_immediate(&mut self, to: Register, offset: i16, value: i32, width: Width) {
-        self.emit(STORE_IMMEDIATE | width as u8, to, R0, offset, value);
-    }
-
-    fn copy(&mut self, to: Register, from: Register) {
-        self.emit(ALU_64 | MOVE | BY_REGISTER, to, from, 0, 0);
-    }
-
-    fn set(&mut self, to: Register, value: i32) {
-        self.emit(ALU_64 | MOVE, to, R0, 0, value);
-    }
-
-    fn add(&mut self, to: Register, value: i32) {
-        self.emit(ALU_64 | ADD, to, R0, 0, value);
-    }
-
-    fn and(&mut self, to: Register, mask: i32) {
-        self.emit(ALU_64 | AND, to, R0, 0, mask);
-    }
-
-    fn map(&mut self, to: Register, descriptor: i32) {
-        self.emit(LOAD_IMMEDIATE_64, to, MAP, 0, descriptor);
-        // The upper half of the value.
-        self.emit(0, R0, R0, 0, 0);
-    }
-
-    fn call(&mut self, helper: i32) {
-        self.emit(CALL, R0, R0, 0, helper);
-    }
-
-    /// Looks up the key at an offset of the stack's end in a map: r0 points to the value, or is null.
-    fn look_up(&mut self, map: i32, key: i16) {
-        self.map(R1, map);
-        self.copy(R2, STACK);
-        self.add(R2, key.into());
-        self.call(MAP_LOOKUP);
-    }
-
-    fn exit(&mut self) {
-        self.emit(EXIT, R0, R0, 0, 0);
-    }
-
-    /// Jumps if the low 32 bits compare so with the value.
-    fn jump_if(&mut self, left: Register, is: If, value: i32, label: Label) {
-        self.jumps.push((self.code.len(), label));
-        self.emit(JUMP_32 | is as u8, left, R0, 0, value);
-    }
-
-    /// Jumps if the registers compare so.
-    fn jump_if_register(&mut self, left: Register, is: If, right: Register, label: Label) {
-        self.jumps.push((self.code.len(), label));
-        self.emit(JUMP_64 | is as u8 | BY_REGISTER, left, right, 0, 0);
-    }
-
-    /// Jumps if the pointer in r0, the result of a call, compares so with null.
-    fn jump_by_null(&mut self, is: If, label: Label) {
-        self.jumps.push((self.code.len(), label));
-        self.emit(JUMP_64 | is as u8, R0, R0, 0, 0);
-    }
-
-    fn jump(&mut self, label: Label) {
-        self.jumps.push((self.code.len(), label));
-        self.emit(JUMP_64, R0, R0, 0, 0);
-    }
-
-    /// The program, with the distances of its jumps; `None` if one is too far or has no place.
-    fn finish(mut self) -> Option<Vec<Instruction>> {
-        for (from, label) in self.jumps {
-            // Distances count from the next instruction.
-            let distance = self.labels[label.0].checked_sub(from + 1)?;
-            self.code[from].offset = distance.try_into().ok()?;
-        }
-        Some(self.code)
-    }
-}
 
 // Offsets in a frame, and in `struct xdp_md`, the context of XDP programs.
 const ETHERTYPE: i16 = 12;
@@ -235,14 +64,12 @@ const KEYS: [i16; 2] = [-ADDRESS_BYTES, -2 * ADDRESS_BYTES];
 /// The program of an interface. Its maps: the array with its Ethernet address, local addresses, the time until which each
 /// queue's thread is alive, the sockets by queue. `clock` returns the time, `longest` is the greatest length of frames
 /// with one segment; `partial` states that checksums may be partial; `otherwise` is returned if there is no socket.
-///
-/// `None` never happens: it says that the program has a jump without a place.
 pub(super) fn forwarding_program(
     [address, local, alive, sockets]: [i32; 4],
     clock: i32,
     (longest, partial): (u16, bool),
     otherwise: i32,
-) -> Option<Vec<Instruction>> {
+) -> Result<Vec<Instruction>, JumpError> {
     let mut asm = Assembler::default();
     let (pass, ipv6, look_up) = (asm.label(), asm.label(), asm.label());
     asm.copy(CONTEXT, R1);
@@ -383,68 +210,10 @@ fn ipv6_keys(asm: &mut Assembler, pass: Label) {
 mod tests {
     use super::*;
     use crate::io::xdp::alive::now;
-    use crate::io::xdp::bpf::{MAP_TYPE_HASH, Map, load_program, test::run};
-    use std::{io::Write, os::fd::OwnedFd, time::Duration};
-
-    fn one(emit: impl FnOnce(&mut Assembler)) -> (u8, u8, i16, i32) {
-        let mut asm = Assembler::default();
-        emit(&mut asm);
-        let code = asm.code[0];
-        (code.code, code.registers, code.offset, code.immediate)
-    }
-
-    /// The expected values are those of the macros in the kernel's `include/linux/filter.h`.
-    #[test]
-    #[cfg(target_endian = "little")]
-    fn instructions_are_encoded_as_the_kernel_reads_them() {
-        assert_eq!(size_of::<Instruction>(), 8);
-        assert_eq!(one(|asm| asm.copy(CONTEXT, R1)), (0xbf, 0x16, 0, 0));
-        assert_eq!(one(|asm| asm.set(R0, 2)), (0xb7, 0x00, 0, 2));
-        assert_eq!(one(|asm| asm.add(R2, -16)), (0x07, 0x02, 0, -16));
-        assert_eq!(one(|asm| asm.and(R2, 1)), (0x57, 0x02, 0, 1));
-        assert_eq!(one(|asm| asm.load(R2, FRAME, 12, Width::One)), (0x71, 0x72, 12, 0));
-        assert_eq!(one(|asm| asm.load(R2, FRAME, 12, Width::Two)), (0x69, 0x72, 12, 0));
-        assert_eq!(one(|asm| asm.load(R2, FRAME, 12, Width::Four)), (0x61, 0x72, 12, 0));
-        assert_eq!(one(|asm| asm.load(R2, FRAME, 12, Width::Eight)), (0x79, 0x72, 12, 0));
-        assert_eq!(one(|asm| asm.store(STACK, -4, R2, Width::Four)), (0x63, 0x2a, -4, 0));
-        let store = |asm: &mut Assembler| asm.store_immediate(STACK, -16, 7, Width::Eight);
-        assert_eq!(one(store), (0x7a, 0x0a, -16, 7));
-        assert_eq!(one(|asm| asm.map(R1, 9)), (0x18, 0x11, 0, 9));
-        assert_eq!(one(|asm| asm.call(51)), (0x85, 0, 0, 51));
-        assert_eq!(one(|asm| asm.exit()), (0x95, 0, 0, 0));
-    }
-
-    #[test]
-    #[cfg(target_endian = "little")]
-    fn jumps_count_from_the_next_instruction() {
-        let mut asm = Assembler::default();
-        let label = asm.label();
-        asm.jump_if(R2, If::Equal, 5, label);
-        asm.jump_if_register(R2, If::Greater, END, label);
-        asm.jump_by_null(If::NotEqual, label);
-        asm.jump(label);
-        asm.set(R0, 1);
-        asm.place(label);
-        asm.exit();
-        let code = asm.finish().unwrap();
-        let fields = |code: &Instruction| (code.code, code.registers, code.offset, code.immediate);
-        let jumps: Vec<_> = code[..4].iter().map(fields).collect();
-        let expected = [(0x16, 2, 4, 5), (0x2d, 0x82, 3, 0), (0x55, 0, 2, 0), (0x05, 0, 1, 0)];
-        assert_eq!(jumps, expected);
-    }
-
-    #[test]
-    fn a_jump_to_nowhere_or_backwards_is_refused() {
-        let mut asm = Assembler::default();
-        let label = asm.label();
-        asm.jump(label);
-        assert!(asm.finish().is_none());
-        let mut asm = Assembler::default();
-        let label = asm.label();
-        asm.place(label);
-        asm.jump(label);
-        assert!(asm.finish().is_none());
-    }
+    use crate::io::xdp::maps;
+    use longmatch_bpf::sys::{Map, MapSpec};
+    use longmatch_bpf::sys::{MapKind, Program, ProgramKind, Run};
+    use std::{io::Write, time::Duration};
 
     const HOST: [u8; 6] = [2, 0, 0, 0, 0, 1];
     /// The program's result here for packets that the forwarder gets: `XDP_DROP`.
@@ -522,19 +291,21 @@ mod tests {
     }
 
     /// Whether the kernel keeps a frame, by each program.
-    fn kept(programs: &[OwnedFd; 2], frame: &[u8]) -> [bool; 2] {
-        programs.each_ref().map(|program| match run(program, frame).unwrap() as i32 {
-            XDP_PASS => true,
-            FORWARDER => false,
-            other => panic!("{other}: {frame:02x?}"),
+    fn kept(programs: &[Program; 2], frame: &[u8]) -> [bool; 2] {
+        programs.each_ref().map(|program| {
+            match program.run(frame, Run::default()).unwrap().result as i32 {
+                XDP_PASS => true,
+                FORWARDER => false,
+                other => panic!("{other}: {frame:02x?}"),
+            }
         })
     }
 
     #[test]
     fn the_kernel_keeps_its_packets_and_the_forwarder_gets_the_others() {
-        let maps = Map::of_addresses(8)
-            .and_then(|local| Ok((local, Map::of_sockets(1)?, Map::of_ethernet_address()?)))
-            .and_then(|maps| Ok((maps, Map::create(MAP_TYPE_HASH, 1, 0)?)));
+        let maps = maps::of_addresses(8)
+            .and_then(|local| Ok((local, maps::of_sockets(1)?, maps::of_ethernet_address()?)))
+            .and_then(|maps| Ok((maps, Map::create(&MapSpec::new(MapKind::Hash, "alive", 8, 1))?)));
         let ((local, sockets, address), alive) = match maps {
             Ok(maps) => maps,
             Err(error) => {
@@ -544,16 +315,16 @@ mod tests {
         };
         for address in ["::ffff:10.0.0.1", "2001:db8::1"] {
             let key = address.parse::<std::net::Ipv6Addr>().unwrap().octets();
-            local.insert(key, [1]).unwrap();
+            local.insert(&key, &[1]).unwrap();
         }
         let [a, b, c, d, e, f] = HOST;
-        address.insert([0; 4], [a, b, c, d, e, f, 0, 0]).unwrap();
+        address.insert(&[0; 4], &[a, b, c, d, e, f, 0, 0]).unwrap();
         // The queue has no socket.
         let maps =
             [address.descriptor(), local.descriptor(), alive.descriptor(), sockets.descriptor()];
         let programs = [(COARSE_CLOCK, false), (CLOCK, true)].map(|(clock, partial)| {
             let code = forwarding_program(maps, clock, (60, partial), FORWARDER).unwrap();
-            load_program(&code).unwrap_or_else(|error| panic!("{error:?}"))
+            Program::load(ProgramKind::Xdp, "test", &code).unwrap_or_else(|error| panic!("{error}"))
         });
         let transit = [ipv4([10, 0, 0, 2]), ipv6("2001:db8::7", "2001:db8::2")];
         // No queue of a thread, one whose thread stands still for a second, and one that has a second left.
@@ -561,11 +332,11 @@ mod tests {
         let times = [None, Some(now() - second), Some(now() + second)];
         for (time, kernel) in times.into_iter().zip([true, true, false]) {
             if let Some(time) = time {
-                alive.insert([0; 4], (time.as_nanos() as u64).to_ne_bytes()).unwrap();
+                alive.insert(&[0; 4], &(time.as_nanos() as u64).to_ne_bytes()).unwrap();
             }
             assert_eq!(kept(&programs, &transit[0]), [kernel; 2], "{time:?}");
         }
-        alive.insert([0; 4], u64::MAX.to_ne_bytes()).unwrap();
+        alive.insert(&[0; 4], &u64::MAX.to_ne_bytes()).unwrap();
         for (frame, kernel) in frames() {
             assert_eq!(kept(&programs, &frame), [kernel; 2], "{frame:02x?}");
         }
@@ -578,22 +349,10 @@ mod tests {
         }
         // One family is not forwarded.
         for (flags, kernel) in [([1, 0], [true, false]), ([0, 1], [false, true])] {
-            address.insert([0; 4], [a, b, c, d, e, f, flags[0], flags[1]]).unwrap();
+            address.insert(&[0; 4], &[a, b, c, d, e, f, flags[0], flags[1]]).unwrap();
             for (frame, kernel) in transit.iter().zip(kernel) {
                 assert_eq!(kept(&programs, frame), [kernel; 2], "{flags:?}");
             }
         }
-    }
-
-    #[test]
-    fn the_verifier_says_what_is_wrong() {
-        let (error, log) = load_program(&[]).unwrap_err();
-        assert!(error.raw_os_error().is_some() && log.is_empty());
-        // Without a result.
-        let mut asm = Assembler::default();
-        asm.exit();
-        let (error, log) = load_program(&asm.finish().unwrap()).unwrap_err();
-        let permitted = error.kind() != std::io::ErrorKind::PermissionDenied || !log.is_empty();
-        assert!(!permitted || log.contains("R0"), "{error}: {log}");
     }
 }
