@@ -1,0 +1,292 @@
+//! A filter in the kernel: its maps and its program.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use longmatch::set::AddressSet;
+use longmatch::{Family, Prefix};
+use longmatch_bpf::sys::{self, Map, MapKind, MapSpec, Program, ProgramKind, Run};
+use serde::{Deserialize, Serialize};
+
+use crate::content::{Addresses, Classes, Content, End};
+use crate::counts::{Counts, Total};
+use crate::error::FilterError;
+use crate::layout::{BUCKET_BYTES, COUNTER_BYTES, COUNTERS, Counter, KEPT, ends};
+use crate::policy::{Action, Decision, MAX_LISTS, Mask, Policy, SCOPE};
+use crate::program::{FilterProgram, Frames};
+use crate::state::{State, cells};
+use crate::tables::{Routes, Tables};
+
+/// Where packets are filtered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Hook {
+    /// Received packets, before the network stack.
+    Xdp,
+    /// Received packets, by tc.
+    Ingress,
+    /// Sent packets, by tc.
+    Egress,
+}
+
+impl Hook {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Xdp => "xdp",
+            Self::Ingress => "ingress",
+            Self::Egress => "egress",
+        }
+    }
+}
+
+/// The properties of a filter that do not change.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// Where packets are filtered.
+    pub hook: Hook,
+    /// Whether frames begin with an Ethernet header; otherwise with that of IP.
+    pub ethernet: bool,
+    /// The lists and what they lead to.
+    pub policy: Policy,
+    /// Whether packets whose headers cannot be read are dropped.
+    pub drop_unknown: bool,
+    /// Whether all packets pass, and are only counted.
+    pub dry_run: bool,
+}
+
+// The names of maps.
+const STATE: &str = "state";
+const COUNTERS_PIN: &str = "counters";
+const BUCKETS: &str = "buckets";
+const TABLES: [&str; 2] = ["ipv4", "ipv6"];
+
+/// The maps of a filter.
+#[derive(Debug)]
+struct Maps {
+    state: State,
+    counters: Map,
+    buckets: Map,
+    tables: Tables,
+}
+
+/// A filter in the kernel, attached to an interface or not.
+///
+/// ```no_run
+/// use longmatch_filter::{Action, Addresses, Content, Filter, Hook, List, Match, Policy, Setup};
+///
+/// let lists = vec![List { name: "blocked".to_owned(), action: Action::Drop }];
+/// let policy = Policy { lists, matched: Match::Source, scoped: false, drop_others: false };
+/// let setup =
+///     Setup { hook: Hook::Xdp, ethernet: true, policy, drop_unknown: false, dry_run: false };
+/// let blocked: Addresses = ["192.0.2.0/24".parse()?].into_iter().collect();
+/// let filter = Filter::load(setup, &Content { lists: vec![blocked], ..Content::default() })?;
+/// assert_eq!(filter.counts()?.lists[0].matched.packets, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Filter {
+    setup: Setup,
+    maps: Maps,
+    program: Program,
+}
+
+/// The lists of an address, and the decisions about its packets.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// The lists as the source, and the decision about packets from the address, to a destination in no list but in the
+    /// scope; `None` if sources are not looked up.
+    pub source: Option<(Mask, Decision)>,
+    /// The lists as the destination, and the decision about packets to the address, from a source in no list; `None` if
+    /// destinations are not looked up.
+    pub destination: Option<(Mask, Decision)>,
+}
+
+impl Filter {
+    /// Loads a filter into the kernel.
+    ///
+    /// # Errors
+    /// If the process lacks rights, the kernel a feature, or the lists have too many combinations.
+    ///
+    /// # Panics
+    /// If there are more than [`MAX_LISTS`] lists, or `content` has not as many as the policy.
+    pub fn load(setup: Setup, content: &Content) -> Result<Self, FilterError> {
+        let lists = setup.policy.lists.len();
+        assert!(lists <= MAX_LISTS && lists == content.lists.len(), "the lists of the policy");
+        let has_mark = setup.policy.lists.iter().any(|it| matches!(it.action, Action::Mark(_)));
+        if has_mark && setup.hook == Hook::Xdp {
+            return Err(FilterError::MarkInXdp);
+        }
+        let array = |name, bytes: usize, count: usize| {
+            Map::create(&MapSpec::new(MapKind::PerCpuArray, name, bytes as u32, count as u32))
+        };
+        let maps = Maps {
+            state: State::create(&setup.policy)?,
+            counters: array("filter_counters", COUNTER_BYTES, COUNTERS)?,
+            buckets: array("filter_buckets", BUCKET_BYTES, MAX_LISTS)?,
+            tables: Tables::create()?,
+        };
+        let program = load_program(&setup, &maps)?;
+        let filter = Self { setup, maps, program };
+        filter.replace(content)?;
+        Ok(filter)
+    }
+
+    /// The filter with these maps, which `open` finds by the names that [`pin`](Self::pin) gave them.
+    pub(crate) fn open(
+        setup: Setup,
+        program: Program,
+        mut open: impl FnMut(&str) -> Result<Map, sys::Error>,
+    ) -> Result<Self, sys::Error> {
+        let maps = Maps {
+            state: State::open(open(STATE)?)?,
+            counters: open(COUNTERS_PIN)?,
+            buckets: open(BUCKETS)?,
+            tables: Tables::from_maps([open(TABLES[0])?, open(TABLES[1])?]),
+        };
+        Ok(Self { setup, maps, program })
+    }
+
+    /// Hands each map over with its name.
+    pub(crate) fn pin(
+        &self,
+        pin: &mut dyn FnMut(&Map, &str) -> Result<(), sys::Error>,
+    ) -> Result<(), sys::Error> {
+        let Maps { state, counters, buckets, tables } = &self.maps;
+        pin(state.map(), STATE)?;
+        pin(counters, COUNTERS_PIN)?;
+        pin(buckets, BUCKETS)?;
+        tables.maps().into_iter().zip(TABLES).try_for_each(|(map, name)| pin(map, name))
+    }
+
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The properties.
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// Replaces the addresses of all lists. Each packet sees either the old ones or the new ones.
+    ///
+    /// # Errors
+    /// If the lists have too many combinations, or the kernel no memory.
+    pub fn replace(&self, content: &Content) -> Result<(), FilterError> {
+        let Maps { state, tables, .. } = &self.maps;
+        let policy = &self.setup.policy;
+        let mut classes = state.classes(policy);
+        let version = 1 - state.version();
+        for end in ends(policy) {
+            let classes = &mut classes[*end as usize];
+            let routes = Routes {
+                ipv4: routes(content, policy, *end, |it| &it.ipv4, classes)?,
+                ipv6: routes(content, policy, *end, |it| &it.ipv6, classes)?,
+            };
+            tables.store(version, *end, &routes)?;
+        }
+        state.store_classes(policy, &classes);
+        state.publish(version);
+        Ok(())
+    }
+
+    /// Runs the program on a frame, without an interface; whether the frame passes. It is counted.
+    ///
+    /// # Errors
+    /// If the frame is shorter than 14 bytes, or the kernel refuses.
+    pub fn run(&self, frame: &[u8]) -> Result<bool, FilterError> {
+        let result = self.program.run(frame, Run::default())?.result;
+        Ok(result == if self.setup.hook == Hook::Xdp { 2 } else { u32::MAX })
+    }
+
+    /// The counts since the start.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn counts(&self) -> Result<Counts, FilterError> {
+        let Setup { policy, drop_unknown, .. } = &self.setup;
+        let total = |map: &Map, key: usize, bytes: usize, offset: usize| {
+            let values = map.look_up(&(key as u32).to_ne_bytes())?.unwrap_or_default();
+            Ok::<_, FilterError>(Total::sum(&values, bytes, offset))
+        };
+        let counter = |key| total(&self.maps.counters, key, COUNTER_BYTES, 0);
+        let mut counts = Counts::new(policy.lists.len());
+        // Before the cells, which have these packets too.
+        for (list, counts) in counts.lists.iter_mut().enumerate() {
+            counts.over = total(&self.maps.buckets, list, BUCKET_BYTES, 8)?;
+        }
+        for (cell, [source, destination]) in cells(policy, &self.maps.state.classes(policy)) {
+            counts.add(policy, [source, destination], counter(KEPT + cell)?);
+        }
+        counts.other = counter(Counter::Other as usize)?;
+        counts.unknown = counter(Counter::Unknown as usize)?;
+        counts.finish(*drop_unknown);
+        Ok(counts)
+    }
+
+    /// The lists of an address.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn find(&self, address: IpAddr) -> Result<Found, FilterError> {
+        let policy = &self.setup.policy;
+        let classes = self.maps.state.classes(policy);
+        let version = self.maps.state.version();
+        let mut masks = [None; 2];
+        for end in ends(policy) {
+            let class = self.maps.tables.find(version, *end, address)?;
+            let lists = classes[*end as usize].masks();
+            masks[*end as usize] = Some(lists.get(class as usize).copied().unwrap_or(0));
+        }
+        let scope = if policy.scoped { SCOPE } else { 0 };
+        let [source, destination] = masks;
+        Ok(Found {
+            source: source.map(|lists| (lists, policy.decide(lists, scope))),
+            destination: destination.map(|lists| (lists, policy.decide(0, lists))),
+        })
+    }
+
+    /// The time after which all packets pass, unless the filter is confirmed; `None` if it is.
+    pub fn remaining(&self) -> Option<Duration> {
+        self.maps.state.remaining()
+    }
+
+    /// Lets all packets pass after this time, rounded up by at most two seconds, or never.
+    pub fn set_remaining(&self, time: Option<Duration>) {
+        self.maps.state.set_remaining(time);
+    }
+}
+
+/// The prefixes of a family with their classes.
+fn routes<F: Family>(
+    content: &Content,
+    policy: &Policy,
+    end: End,
+    family: impl Fn(&Addresses) -> &AddressSet<F>,
+    classes: &mut Classes,
+) -> Result<Vec<(Prefix<F>, u32)>, FilterError> {
+    let mut routes = Vec::new();
+    for part in content.parts(policy, end, family) {
+        let class = classes.number(part.lists)?;
+        routes.extend(part.range.prefixes().map(|prefix| (prefix, class)));
+    }
+    Ok(routes)
+}
+
+fn load_program(setup: &Setup, maps: &Maps) -> Result<Program, FilterError> {
+    let Maps { state, counters, buckets, tables } = maps;
+    let outer = tables.maps().map(Map::descriptor);
+    let state = state.map().descriptor();
+    let program = FilterProgram {
+        frames: Frames { tc: setup.hook != Hook::Xdp, ethernet: setup.ethernet },
+        ends: ends(&setup.policy),
+        drop_unknown: setup.drop_unknown,
+        dry_run: setup.dry_run,
+        maps: [state, counters.descriptor(), buckets.descriptor()],
+        begin: &|asm, pass| Tables::begin(state, asm, pass),
+        lookup: &|asm, lookup, pass| Tables::lookup(outer, asm, lookup, pass),
+    };
+    let code = program.assemble().map_err(FilterError::Program)?;
+    let kind = if setup.hook == Hook::Xdp { ProgramKind::Xdp } else { ProgramKind::Classifier };
+    Ok(Program::load(kind, "longmatch_filter", &code)?)
+}
