@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use longmatch_bpf::sys;
+use longmatch_bpf::{BuildError, sys};
 
 use crate::content::TooManyClasses;
 
@@ -54,6 +54,8 @@ pub enum FilterError {
     MarkInXdp,
     /// The lists have too many different combinations.
     Classes(TooManyClasses),
+    /// The addresses do not fit into the layout of tables in the kernel.
+    Table(BuildError),
     /// The directory of the pins cannot be used.
     Pins {
         /// The directory or a pin.
@@ -77,6 +79,12 @@ pub enum FilterError {
 impl From<sys::Error> for FilterError {
     fn from(error: sys::Error) -> Self {
         Self::Bpf(error)
+    }
+}
+
+impl From<BuildError> for FilterError {
+    fn from(error: BuildError) -> Self {
+        Self::Table(error)
     }
 }
 
@@ -133,6 +141,7 @@ impl fmt::Display for FilterError {
                 "the addresses are in more than {limit} different combinations of lists, which is the limit since the \
                  start of a filter: join lists of equal action ('longmatch set union'), or start again"
             ),
+            Self::Table(error) => error.fmt(f),
             Self::Pins { path, source } => write!(f, "{}: {source}", path.display()),
             Self::Version { pins } => write!(
                 f,

@@ -3,19 +3,17 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use longmatch::set::AddressSet;
-use longmatch::{Family, Prefix};
 use longmatch_bpf::sys::{self, Map, MapKind, MapSpec, Program, ProgramKind, Run};
 use serde::{Deserialize, Serialize};
 
-use crate::content::{Addresses, Classes, Content, End};
+use crate::content::Content;
 use crate::counts::{Counts, Total};
 use crate::error::FilterError;
 use crate::layout::{BUCKET_BYTES, COUNTER_BYTES, COUNTERS, Counter, KEPT, ends};
 use crate::policy::{Action, Decision, MAX_LISTS, Mask, Policy, SCOPE};
 use crate::program::{FilterProgram, Frames};
-use crate::state::{State, cells};
-use crate::tables::{Routes, Tables};
+use crate::state::{STATE, State, cells};
+use crate::tables::{Merged, Tables, VERSIONS};
 
 /// Where packets are filtered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -55,11 +53,9 @@ pub struct Setup {
     pub dry_run: bool,
 }
 
-// The names of maps.
-const STATE: &str = "state";
-const COUNTERS_PIN: &str = "counters";
-const BUCKETS: &str = "buckets";
-const TABLES: [&str; 2] = ["ipv4", "ipv6"];
+// The names of the maps, by which a program has them.
+const COUNTS: &str = "filter_counters";
+const BUCKETS: &str = "filter_buckets";
 
 /// The maps of a filter.
 #[derive(Debug)]
@@ -120,43 +116,37 @@ impl Filter {
         let array = |name, bytes: usize, count: usize| {
             Map::create(&MapSpec::new(MapKind::PerCpuArray, name, bytes as u32, count as u32))
         };
-        let maps = Maps {
-            state: State::create(&setup.policy)?,
-            counters: array("filter_counters", COUNTER_BYTES, COUNTERS)?,
-            buckets: array("filter_buckets", BUCKET_BYTES, MAX_LISTS)?,
-            tables: Tables::create()?,
-        };
+        let policy = &setup.policy;
+        let state = State::create(policy)?;
+        let mut classes = state.classes(policy);
+        let tables = Tables::create(&Merged::of(content, policy, &mut classes)?)?;
+        state.store_classes(policy, &classes);
+        let counters = array(COUNTS, COUNTER_BYTES, COUNTERS)?;
+        let buckets = array(BUCKETS, BUCKET_BYTES, MAX_LISTS)?;
+        let maps = Maps { state, counters, buckets, tables };
         let program = load_program(&setup, &maps)?;
-        let filter = Self { setup, maps, program };
-        filter.replace(content)?;
-        Ok(filter)
-    }
-
-    /// The filter with these maps, which `open` finds by the names that [`pin`](Self::pin) gave them.
-    pub(crate) fn open(
-        setup: Setup,
-        program: Program,
-        mut open: impl FnMut(&str) -> Result<Map, sys::Error>,
-    ) -> Result<Self, sys::Error> {
-        let maps = Maps {
-            state: State::open(open(STATE)?)?,
-            counters: open(COUNTERS_PIN)?,
-            buckets: open(BUCKETS)?,
-            tables: Tables::from_maps([open(TABLES[0])?, open(TABLES[1])?]),
-        };
         Ok(Self { setup, maps, program })
     }
 
-    /// Hands each map over with its name.
-    pub(crate) fn pin(
-        &self,
-        pin: &mut dyn FnMut(&Map, &str) -> Result<(), sys::Error>,
-    ) -> Result<(), sys::Error> {
-        let Maps { state, counters, buckets, tables } = &self.maps;
-        pin(state.map(), STATE)?;
-        pin(counters, COUNTERS_PIN)?;
-        pin(buckets, BUCKETS)?;
-        tables.maps().into_iter().zip(TABLES).try_for_each(|(map, name)| pin(map, name))
+    /// The filter that a program is, by its maps; `None` if it has not those of this version.
+    pub(crate) fn open(setup: Setup, program: Program) -> Result<Option<Self>, sys::Error> {
+        let (mut state, mut counters, mut buckets, mut tables) = (None, None, None, None);
+        for id in program.info()?.maps {
+            let map = Map::open_id(id)?;
+            match &*map.info()?.name {
+                STATE => state = Some(State::open(map)?),
+                COUNTS => counters = Some(map),
+                BUCKETS => buckets = Some(map),
+                VERSIONS => tables = Some(Tables::open(map)?),
+                _ => {}
+            }
+        }
+        let (Some(state), Some(counters), Some(buckets), Some(tables)) =
+            (state, counters, buckets, tables)
+        else {
+            return Ok(None);
+        };
+        Ok(Some(Self { setup, maps: Maps { state, counters, buckets, tables }, program }))
     }
 
     pub(crate) fn program(&self) -> &Program {
@@ -170,23 +160,39 @@ impl Filter {
 
     /// Replaces the addresses of all lists. Each packet sees either the old ones or the new ones.
     ///
+    /// If they need larger maps, there is a new program with these: `update` puts it where packets find the old one.
+    ///
     /// # Errors
-    /// If the lists have too many combinations, or the kernel no memory.
-    pub fn replace(&self, content: &Content) -> Result<(), FilterError> {
-        let Maps { state, tables, .. } = &self.maps;
+    /// If the lists have too many combinations, or the kernel no memory; nothing is replaced then.
+    ///
+    /// # Panics
+    /// If `content` has not as many lists as the policy.
+    pub fn replace(
+        &mut self,
+        content: &Content,
+        update: impl FnOnce(&Program) -> Result<(), FilterError>,
+    ) -> Result<(), FilterError> {
         let policy = &self.setup.policy;
-        let mut classes = state.classes(policy);
-        let version = 1 - state.version();
-        for end in ends(policy) {
-            let classes = &mut classes[*end as usize];
-            let routes = Routes {
-                ipv4: routes(content, policy, *end, |it| &it.ipv4, classes)?,
-                ipv6: routes(content, policy, *end, |it| &it.ipv6, classes)?,
-            };
-            tables.store(version, *end, &routes)?;
+        assert_eq!(policy.lists.len(), content.lists.len(), "the lists of the policy");
+        let mut classes = self.maps.state.classes(policy);
+        let merged = Merged::of(content, policy, &mut classes)?;
+        let version = self.maps.tables.load(&merged)?;
+        self.maps.state.store_classes(policy, &classes);
+        if let Some(version) = version {
+            return Ok(self.maps.tables.publish(&version)?);
         }
-        state.store_classes(policy, &classes);
-        state.publish(version);
+        let old = std::mem::replace(&mut self.maps.tables, Tables::create(&merged)?);
+        let replaced = load_program(&self.setup, &self.maps).and_then(|program| {
+            update(&program)?;
+            Ok(program)
+        });
+        match replaced {
+            Ok(program) => self.program = program,
+            Err(error) => {
+                self.maps.tables = old;
+                return Err(error);
+            }
+        }
         Ok(())
     }
 
@@ -197,6 +203,16 @@ impl Filter {
     pub fn run(&self, frame: &[u8]) -> Result<bool, FilterError> {
         let result = self.program.run(frame, Run::default())?.result;
         Ok(result == if self.setup.hook == Hook::Xdp { 2 } else { u32::MAX })
+    }
+
+    /// The instructions of the program, and those that the verifier followed on all paths, which kernels limit to a million
+    /// (0 before Linux 5.16).
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn size(&self) -> Result<[u32; 2], FilterError> {
+        let info = self.program.info()?;
+        Ok([info.translated_bytes / 8, info.verified_instructions])
     }
 
     /// The counts since the start.
@@ -231,10 +247,8 @@ impl Filter {
     pub fn find(&self, address: IpAddr) -> Result<Found, FilterError> {
         let policy = &self.setup.policy;
         let classes = self.maps.state.classes(policy);
-        let version = self.maps.state.version();
         let mut masks = [None; 2];
-        for end in ends(policy) {
-            let class = self.maps.tables.find(version, *end, address)?;
+        for (end, class) in ends(policy).iter().zip(self.maps.tables.find(policy, address)?) {
             let lists = classes[*end as usize].masks();
             masks[*end as usize] = Some(lists.get(class as usize).copied().unwrap_or(0));
         }
@@ -257,34 +271,15 @@ impl Filter {
     }
 }
 
-/// The prefixes of a family with their classes.
-fn routes<F: Family>(
-    content: &Content,
-    policy: &Policy,
-    end: End,
-    family: impl Fn(&Addresses) -> &AddressSet<F>,
-    classes: &mut Classes,
-) -> Result<Vec<(Prefix<F>, u32)>, FilterError> {
-    let mut routes = Vec::new();
-    for part in content.parts(policy, end, family) {
-        let class = classes.number(part.lists)?;
-        routes.extend(part.range.prefixes().map(|prefix| (prefix, class)));
-    }
-    Ok(routes)
-}
-
 fn load_program(setup: &Setup, maps: &Maps) -> Result<Program, FilterError> {
     let Maps { state, counters, buckets, tables } = maps;
-    let outer = tables.maps().map(Map::descriptor);
-    let state = state.map().descriptor();
     let program = FilterProgram {
         frames: Frames { tc: setup.hook != Hook::Xdp, ethernet: setup.ethernet },
         ends: ends(&setup.policy),
         drop_unknown: setup.drop_unknown,
         dry_run: setup.dry_run,
-        maps: [state, counters.descriptor(), buckets.descriptor()],
-        begin: &|asm, pass| Tables::begin(state, asm, pass),
-        lookup: &|asm, lookup, pass| Tables::lookup(outer, asm, lookup, pass),
+        maps: [state.map().descriptor(), counters.descriptor(), buckets.descriptor()],
+        tables,
     };
     let code = program.assemble().map_err(FilterError::Program)?;
     let kind = if setup.hook == Hook::Xdp { ProgramKind::Xdp } else { ProgramKind::Classifier };

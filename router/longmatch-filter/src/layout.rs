@@ -1,6 +1,6 @@
 //! The bytes of the maps that the packet program and this crate share.
 //!
-//! - `state`, an array of one element: the deadline, the version, the verdict of each cell, the masks of the classes.
+//! - `state`, an array of one element: the deadline, the verdict of each cell, the masks of the classes.
 //! - `counters`, an array for each CPU: packets and bytes, of [`Counter`]s and then of cells.
 //! - `buckets`, an array for each CPU: by list, the time at which the next packet is due, and the packets and bytes that
 //!   were too many.
@@ -25,10 +25,8 @@ pub(crate) const DEADLINE: usize = 0;
 pub(crate) const TICK_BITS: i32 = 30;
 /// The value of a deadline that never comes.
 pub(crate) const NEVER: u32 = u32::MAX;
-/// The place of the number of the version that packets see: 0 or 1.
-pub(crate) const VERSION: usize = 4;
 /// The place of the numbers of classes: of the source and of the destination.
-pub(crate) const CLASS_COUNTS: usize = 8;
+pub(crate) const CLASS_COUNTS: usize = 4;
 /// The place of the verdicts.
 pub(crate) const VERDICTS: usize = 16;
 /// The place of the masks of classes: of the source and then of the destination, 8 bytes each.

@@ -20,6 +20,7 @@ use crate::layout::{
     ACTION_DROP, ACTION_LIMIT, ACTION_MARK, BUCKET_BYTES, CELL_BYTES, CELLS, COUNTER_BYTES,
     Counter, DEADLINE, KEPT, NEVER, TICK_BITS, VERDICTS,
 };
+use crate::tables::Tables;
 
 /// How frames begin, and what the program returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,11 +38,12 @@ pub(crate) enum IpFamily {
     V6,
 }
 
-/// A lookup that [`FilterProgram::lookup`] emits: the class of an address in r0. It keeps r6 to r9.
+/// A lookup that [`Tables`] emits: the class of an address in r0. It keeps r6, r7 and r9.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Lookup {
     pub family: IpFamily,
-    pub end: End,
+    /// The number of the table, in the order of the ends.
+    pub table: u32,
     /// The place of the address, in network order, from the end of the stack.
     pub key: i16,
 }
@@ -57,10 +59,8 @@ pub(crate) struct FilterProgram<'a> {
     pub dry_run: bool,
     /// The descriptors of the maps: state, counters, buckets.
     pub maps: [i32; 3],
-    /// Emits what the lookups of a packet share; a jump to the label lets the packet pass.
-    pub begin: &'a dyn Fn(&mut Assembler, Label),
-    /// Emits a lookup; a jump to the label lets the packet pass.
-    pub lookup: &'a dyn Fn(&mut Assembler, Lookup, Label),
+    /// The tables of classes.
+    pub tables: &'a Tables,
 }
 
 // Registers during the program.
@@ -68,7 +68,7 @@ const CONTEXT: Register = R6;
 /// The rest of the frame; the class of the source, then the cell, after parsing.
 const FRAME: Register = R7;
 const CELL: Register = R7;
-/// The end of the frame; after parsing the argument of the action, then the bucket.
+/// The end of the frame; after parsing the version of the tables, then the argument of the action.
 const FRAME_END: Register = R8;
 const SCRATCH: Register = R8;
 const LENGTH: Register = R9;
@@ -134,8 +134,8 @@ impl FilterProgram<'_> {
         for (family, label) in [IpFamily::V4, IpFamily::V6].into_iter().zip(parsed) {
             asm.place(label);
             self.length(&mut asm);
-            (self.begin)(&mut asm, pass);
-            self.cell(&mut asm, family, pass);
+            self.tables.emit_version(&mut asm, pass);
+            self.cell(&mut asm, family);
             asm.jump(decide);
         }
         let other = self.frames.ethernet.then_some((other, Counter::Other, false));
@@ -241,10 +241,10 @@ impl FilterProgram<'_> {
     }
 
     /// Looks the addresses up: the number of their cell in [`CELL`].
-    fn cell(&self, asm: &mut Assembler, family: IpFamily, pass: Label) {
+    fn cell(&self, asm: &mut Assembler, family: IpFamily) {
         for (n, end) in self.ends.iter().enumerate() {
             let key = if *end == End::Source { SOURCE } else { DESTINATION };
-            (self.lookup)(asm, Lookup { family, end: *end, key }, pass);
+            self.tables.emit_lookup(asm, Lookup { family, table: n as u32, key });
             match n {
                 0 => asm.copy(CELL, R0),
                 _ => {

@@ -1,7 +1,8 @@
 //! A filter at an interface, and the pins that keep it without a process.
 //!
-//! The pins of a filter are in a directory of its own. That of the link is made last and removed first: a directory without
-//! it is what a process left that was killed meanwhile, no packet is filtered, and the next start removes it.
+//! The pins of a filter are in a directory of its own: the link, which has the program and its maps, and what is known beside
+//! them. That of the link is made last and removed first: a directory without it is what a process left that was killed
+//! meanwhile, no packet is filtered, and the next start removes it.
 
 use std::fs::{self, File};
 use std::io;
@@ -82,7 +83,6 @@ const ABOUT_BYTES: usize = 1 << 16;
 /// The pin of the link.
 const LINK: &str = "link";
 const ABOUT: &str = "about";
-const PROGRAM: &str = "program";
 
 /// A filter at an interface.
 ///
@@ -101,7 +101,7 @@ pub struct Running {
     about_map: Map,
     pins: Option<PathBuf>,
     /// The link of a filter without pins.
-    _link: Option<Link>,
+    link: Option<Link>,
 }
 
 /// Whether a directory, or the one that will have it, is in a file system of BPF.
@@ -151,9 +151,9 @@ impl Running {
         };
         let spec = MapSpec::new(MapKind::Array, "filter_about", ABOUT_BYTES as u32, 1);
         let about_map = Map::create(&spec)?;
-        let running = Self { filter, about, about_map, pins, _link: None };
+        let running = Self { filter, about, about_map, pins, link: None };
         running.store_about()?;
-        let Some(pins) = &running.pins else { return Ok(Self { _link: Some(link), ..running }) };
+        let Some(pins) = &running.pins else { return Ok(Self { link: Some(link), ..running }) };
         if let Err(error) = running.pin(pins).and_then(|()| Ok(link.pin(pins.join(LINK))?)) {
             // The link ends with this function.
             remove(pins)?;
@@ -174,11 +174,15 @@ impl Running {
             pins: pins.clone(),
             mounted: is_bpf_file_system(base),
         };
-        match Link::open_pinned(pins.join(LINK)) {
-            Ok(link) => drop(link.into_descriptor()),
+        let program = match Link::open_pinned(pins.join(LINK)) {
+            Ok(link) => {
+                let info = link.info();
+                drop(link.into_descriptor());
+                info?.program
+            }
             Err(error) if error.is_permission() => return Err(error.into()),
             Err(_) => return Err(not_running()),
-        }
+        };
         let version = || FilterError::Version { pins: pins.clone() };
         let about_map = Map::open_pinned(pins.join(ABOUT)).map_err(|_| version())?;
         let about = read_about(&about_map)?.filter(|about| about.format == FORMAT);
@@ -186,10 +190,9 @@ impl Running {
         if about.namespace != namespace() {
             return Err(FilterError::OtherNamespace { interface: name.to_owned(), pins });
         }
-        let program = Program::open_pinned(pins.join(PROGRAM))?;
-        let setup = about.setup.clone();
-        let filter = Filter::open(setup, program, |name| Map::open_pinned(pins.join(name)))?;
-        Ok(Self { filter, about, about_map, pins: Some(pins), _link: None })
+        let filter = Filter::open(about.setup.clone(), Program::open_id(program)?)?;
+        let filter = filter.ok_or_else(version)?;
+        Ok(Self { filter, about, about_map, pins: Some(pins), link: None })
     }
 
     /// The filter.
@@ -227,6 +230,26 @@ impl Running {
         self.pins.as_deref().map(lock).transpose()
     }
 
+    /// Replaces the addresses of all lists. Each packet sees either the old ones or the new ones.
+    ///
+    /// # Errors
+    /// If the lists have too many combinations, or the kernel no memory; nothing is replaced then.
+    ///
+    /// # Panics
+    /// As [`Filter::replace`].
+    pub fn replace(&mut self, content: &Content) -> Result<(), FilterError> {
+        let Self { filter, pins, link, .. } = self;
+        filter.replace(content, |program| {
+            let Some(pins) = pins else {
+                return Ok(link.as_ref().map_or(Ok(()), |link| link.update(program))?);
+            };
+            let link = Link::open_pinned(pins.join(LINK))?;
+            let updated = link.update(program);
+            drop(link.into_descriptor());
+            Ok(updated?)
+        })
+    }
+
     /// Remembers other files of the lists and other addresses that always pass.
     ///
     /// # Errors
@@ -255,9 +278,7 @@ impl Running {
 
     fn pin(&self, pins: &Path) -> Result<(), FilterError> {
         fs::create_dir(pins).map_err(at(pins))?;
-        self.filter.pin(&mut |map, name| map.pin(pins.join(name)))?;
-        self.about_map.pin(pins.join(ABOUT))?;
-        Ok(self.filter.program().pin(pins.join(PROGRAM))?)
+        Ok(self.about_map.pin(pins.join(ABOUT))?)
     }
 
     fn store_about(&self) -> Result<(), FilterError> {

@@ -9,9 +9,12 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::content::Classes;
 use crate::layout::{
     CELL_BYTES, CELLS, CLASS_COUNTS, DEADLINE, MASKS, NEVER, STATE_BYTES, TICK_BITS, VERDICTS,
-    VERSION, cell, classes, verdict,
+    cell, classes, verdict,
 };
 use crate::policy::{Mask, Policy};
+
+/// The name of the map.
+pub(crate) const STATE: &str = "filter_state";
 
 /// The classes of the source and of the destination.
 pub(crate) type BothClasses = [Classes; 2];
@@ -26,7 +29,7 @@ pub(crate) struct State {
 impl State {
     /// A state that never passes everything, with the classes of no list.
     pub(crate) fn create(policy: &Policy) -> Result<Self, sys::Error> {
-        let spec = MapSpec::new(MapKind::MappableArray, "filter_state", STATE_BYTES as u32, 1);
+        let spec = MapSpec::new(MapKind::MappableArray, STATE, STATE_BYTES as u32, 1);
         let state = Self::open(Map::create(&spec)?)?;
         state.word(DEADLINE).store(NEVER, Ordering::Release);
         state.store_classes(policy, &[(); 2].map(|()| Classes::new(classes(policy))));
@@ -49,16 +52,6 @@ impl State {
 
     fn read(&self, place: usize) -> u32 {
         self.word(place).load(Ordering::Acquire)
-    }
-
-    /// The number of the version that packets see.
-    pub(crate) fn version(&self) -> u32 {
-        self.read(VERSION) & 1
-    }
-
-    /// Shows packets another version.
-    pub(crate) fn publish(&self, version: u32) {
-        self.word(VERSION).store(version, Ordering::SeqCst);
     }
 
     /// The time until the program lets everything pass; `None` if it never does, 0 if it does already.

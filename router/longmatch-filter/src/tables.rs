@@ -1,117 +1,142 @@
-//! The tables of classes: for each family and each end of packets one, in two versions, of which packets see one.
+//! The tables of classes in the kernel: one for each end of packets that is looked up, all in one version.
 
-use longmatch::{Family, Ipv4, Ipv6};
-use longmatch_bpf::asm::{Alu, Assembler, If, Label, MAP_LOOKUP, R0, R1, R2, R3, STACK, Width};
-use longmatch_bpf::sys::{self, Map, MapKind, MapSpec};
+use std::net::IpAddr;
 
-use crate::content::End;
-use crate::layout::VERSION;
+use longmatch::set::AddressSet;
+use longmatch::{Family, Ipv4, Ipv6, NextHopId, Rib};
+use longmatch_bpf::asm::{Alu, Assembler, Label, R1, R2, R8, STACK, Width};
+use longmatch_bpf::sys::{self, Map};
+use longmatch_bpf::{
+    BuildError, KernelTable, Shape, Version, Versions, emit_lookup4, emit_lookup6,
+};
+
+use crate::content::{Addresses, Classes, Content, End};
+use crate::error::FilterError;
+use crate::layout::ends;
+use crate::policy::Policy;
 use crate::program::{IpFamily, Lookup, STACK_USED};
+use crate::state::BothClasses;
 
-/// The tables, each a trie of the kernel, in arrays of maps by version and end.
-#[derive(Debug)]
-pub(crate) struct Tables {
-    outer: [Map; 2],
+/// The name of the array of versions.
+pub(crate) const VERSIONS: &str = "filter_tables";
+const VERSION: &str = "filter_version";
+/// The pointer to the version during lookups.
+const BASE: longmatch_bpf::asm::Register = R8;
+
+/// The routes of one end: prefixes with classes.
+#[derive(Default)]
+struct Routes {
+    ipv4: Rib<Ipv4>,
+    ipv6: Rib<Ipv6>,
 }
 
-/// Prefixes with classes.
-pub(crate) struct Routes {
-    pub ipv4: Vec<(longmatch::Prefix<Ipv4>, u32)>,
-    pub ipv6: Vec<(longmatch::Prefix<Ipv6>, u32)>,
-}
+/// The addresses of lists as prefixes with classes, which are new if no list had them before. O(n log n).
+pub(crate) struct Merged(Vec<Routes>);
 
-fn trie<F: Family>(routes: &[(longmatch::Prefix<F>, u32)]) -> Result<Map, sys::Error> {
-    let bytes = F::WIDTH as u32 / 8;
-    let mut spec = MapSpec::new(MapKind::LpmTrie, "t", 4, 1 << 22);
-    spec.key_size = 4 + bytes;
-    let map = Map::create(&spec)?;
-    for (prefix, class) in routes {
-        use longmatch::Bits;
-        let key =
-            [&u32::from(prefix.len()).to_ne_bytes()[..], prefix.first().to_network().as_ref()]
-                .concat();
-        map.insert(&key, &class.to_ne_bytes())?;
+impl Merged {
+    /// # Errors
+    /// If there are too many classes.
+    pub(crate) fn of(
+        content: &Content,
+        policy: &Policy,
+        classes: &mut BothClasses,
+    ) -> Result<Self, FilterError> {
+        let routes = ends(policy).iter().map(|end| {
+            let classes = &mut classes[*end as usize];
+            let mut routes = Routes::default();
+            fill(&mut routes.ipv4, content, policy, *end, |it| &it.ipv4, classes)?;
+            fill(&mut routes.ipv6, content, policy, *end, |it| &it.ipv6, classes)?;
+            Ok(routes)
+        });
+        routes.collect::<Result<_, FilterError>>().map(Self)
     }
-    Ok(map)
+
+    fn ribs(&self) -> Vec<longmatch_bpf::Routes<'_>> {
+        self.0.iter().map(|routes| (&routes.ipv4, &routes.ipv6)).collect()
+    }
 }
+
+fn fill<F: Family>(
+    rib: &mut Rib<F>,
+    content: &Content,
+    policy: &Policy,
+    end: End,
+    family: impl Fn(&Addresses) -> &AddressSet<F>,
+    classes: &mut Classes,
+) -> Result<(), FilterError> {
+    for part in content.parts(policy, end, family) {
+        // The class of no list, 0, has no parts.
+        let Some(class) = NextHopId::new(classes.number(part.lists)?) else { continue };
+        for prefix in part.range.prefixes() {
+            rib.insert(prefix, class).map_err(|_| BuildError::Tables { tables: 1 })?;
+        }
+    }
+    Ok(())
+}
+
+/// The versions, of which packets see one.
+#[derive(Debug)]
+pub(crate) struct Tables(Versions);
 
 impl Tables {
-    pub(crate) fn create() -> Result<Self, sys::Error> {
-        let (a, b) = (trie::<Ipv4>(&[])?, trie::<Ipv6>(&[])?);
-        let outer = |inner: &Map| {
-            let mut spec = MapSpec::new(MapKind::ArrayOfMaps, "tables", 4, 4);
-            spec.inner = Some(inner);
-            Map::create(&spec)
-        };
-        Ok(Self { outer: [outer(&a)?, outer(&b)?] })
+    /// Tables in a shape that they choose.
+    pub(crate) fn create(merged: &Merged) -> Result<Self, FilterError> {
+        let table = KernelTable::build(&merged.ribs())?;
+        let first = Version::load(VERSION, &table)?;
+        Ok(Self(Versions::new(VERSIONS, &first)?))
     }
 
-    pub(crate) fn maps(&self) -> [&Map; 2] {
-        [&self.outer[0], &self.outer[1]]
+    pub(crate) fn open(map: Map) -> Result<Self, sys::Error> {
+        Ok(Self(Versions::open(map)?))
     }
 
-    pub(crate) fn from_maps(outer: [Map; 2]) -> Self {
-        Self { outer }
-    }
-
-    pub(crate) fn store(&self, version: u32, end: End, routes: &Routes) -> Result<(), sys::Error> {
-        let key = (version * 2 + end as u32).to_ne_bytes();
-        let t = trie(&routes.ipv4)?;
-        self.outer[0].insert(&key, &(t.descriptor() as u32).to_ne_bytes())?;
-        let t = trie(&routes.ipv6)?;
-        self.outer[1].insert(&key, &(t.descriptor() as u32).to_ne_bytes())
-    }
-
-    pub(crate) fn find(
-        &self,
-        version: u32,
-        end: End,
-        address: std::net::IpAddr,
-    ) -> Result<u32, sys::Error> {
-        let (n, key) = match address {
-            std::net::IpAddr::V4(a) => (0, [&32u32.to_ne_bytes()[..], &a.octets()].concat()),
-            std::net::IpAddr::V6(a) => (1, [&128u32.to_ne_bytes()[..], &a.octets()].concat()),
-        };
-        let id = self.outer[n].look_up(&(version * 2 + end as u32).to_ne_bytes())?;
-        let Some(id) = id.and_then(|id| id.try_into().ok()) else { return Ok(0) };
-        let map = Map::open_id(u32::from_ne_bytes(id))?;
-        Ok(map.look_up(&key)?.and_then(|it| it.try_into().ok()).map_or(0, u32::from_ne_bytes))
-    }
-
-    pub(crate) fn begin(state: i32, asm: &mut Assembler, _pass: Label) {
-        asm.map_value(R1, state, VERSION as i32);
-        asm.load(R1, R1, 0, Width::Four);
-        asm.alu_32_immediate(Alu::ShiftLeft, R1, 1);
-        asm.store(STACK, STACK_USED - 8, R1, Width::Four);
-    }
-
-    pub(crate) fn lookup(outer: [i32; 2], asm: &mut Assembler, lookup: Lookup, pass: Label) {
-        let place = STACK_USED - 4;
-        asm.load(R1, STACK, STACK_USED - 8, Width::Four);
-        asm.add(R1, lookup.end as i32);
-        asm.store(STACK, place, R1, Width::Four);
-        asm.look_up(outer[lookup.family as usize], place);
-        asm.jump_by_null(If::Equal, pass);
-        let (bits, words) = match lookup.family {
-            IpFamily::V4 => (32, 1),
-            IpFamily::V6 => (128, 4),
-        };
-        let key = STACK_USED - 32;
-        asm.store_immediate(STACK, key, bits, Width::Four);
-        for n in 0..words {
-            asm.load(R3, STACK, lookup.key + 4 * n, Width::Four);
-            asm.store(STACK, key + 4 + 4 * n, R3, Width::Four);
+    /// Loads a version; `None` if it needs another shape.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub(crate) fn load(&self, merged: &Merged) -> Result<Option<Version>, FilterError> {
+        match KernelTable::build_for(self.0.shape(), &merged.ribs()) {
+            Ok(table) => Ok(Some(Version::load(VERSION, &table)?)),
+            Err(BuildError::Full { .. } | BuildError::Value { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
         }
-        asm.copy(R1, R0);
-        asm.copy(R2, STACK);
-        asm.add(R2, key.into());
-        asm.call(MAP_LOOKUP);
-        let (none, done) = (asm.label(), asm.label());
-        asm.jump_by_null(If::Equal, none);
-        asm.load(R0, R0, 0, Width::Four);
-        asm.jump(done);
-        asm.place(none);
-        asm.set(R0, 0);
-        asm.place(done);
+    }
+
+    /// Shows packets a version. The one before is freed.
+    pub(crate) fn publish(&self, version: &Version) -> Result<(), sys::Error> {
+        self.0.replace(version)
+    }
+
+    /// The classes of an address at the ends, in their order.
+    pub(crate) fn find(&self, policy: &Policy, address: IpAddr) -> Result<Vec<u32>, sys::Error> {
+        let version = self.0.current()?;
+        Ok((0..ends(policy).len() as u32).map(|table| version.lookup(table, address)).collect())
+    }
+
+    /// Emits the choice of the version.
+    pub(crate) fn emit_version(&self, asm: &mut Assembler, pass: Label) {
+        self.0.emit(asm, BASE, STACK_USED, pass);
+    }
+
+    /// Emits a lookup.
+    pub(crate) fn emit_lookup(&self, asm: &mut Assembler, lookup: Lookup) {
+        let shape: Shape = self.0.shape();
+        let Lookup { family, table, key } = lookup;
+        match family {
+            IpFamily::V4 => {
+                asm.load(R1, STACK, key, Width::Four);
+                asm.swap_network(R1, Width::Four);
+                emit_lookup4(asm, shape, table, BASE);
+            }
+            IpFamily::V6 => {
+                for (register, offset) in [(R1, 0), (R2, 8)] {
+                    asm.load(register, STACK, key + offset, Width::Eight);
+                    asm.swap_network(register, Width::Eight);
+                }
+                emit_lookup6(asm, shape, table, BASE);
+            }
+        }
+        // Values have no more bits than this, but without a bound the verifier follows more paths.
+        asm.alu_32_immediate(Alu::And, longmatch_bpf::asm::R0, 0xffff);
     }
 }

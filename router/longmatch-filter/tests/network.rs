@@ -170,11 +170,11 @@ fn packets_pass_or_are_dropped_at_every_hook() {
         // A raw socket sees packets before tc, but not those that XDP dropped.
         let is_seen = hook == Hook::Ingress;
         assert_eq!(passing(sender, receiver), if is_seen { vec![1, 2, 3] } else { vec![1, 3] });
-        let running = net.open(hook).unwrap();
+        let mut running = net.open(hook).unwrap();
         let counts = running.filter().counts().unwrap();
         assert_eq!((counts.dropped.packets, counts.passed.packets), (1, 3), "{hook:?}");
         assert_eq!(counts.dropped.bytes, 46);
-        running.filter().replace(&content(&["10.0.0.1", "10.0.0.3/32"])).unwrap();
+        running.replace(&content(&["10.0.0.1", "10.0.0.3/32"])).unwrap();
         let passed = passing(sender, receiver);
         assert_eq!(passed, if is_seen { vec![1, 2, 3] } else { vec![2] });
         let counts = running.filter().counts().unwrap();
@@ -183,6 +183,63 @@ fn packets_pass_or_are_dropped_at_every_hook() {
         assert_eq!(passing(sender, receiver), [1, 2, 3]);
         assert!(matches!(net.open(hook), Err(FilterError::NotRunning { mounted: true, .. })));
     }
+}
+
+#[test]
+fn packets_get_the_mark_of_their_list() {
+    let Some(net) = Network::new("packets_get_the_mark_of_their_list") else { return };
+    let nft = |words: &str| Command::new("nft").args(words.split(' ')).output();
+    let rule = "add rule netdev t c meta mark 7 counter";
+    let chain = "add chain netdev t c { type filter hook ingress device f0 priority 0 ; }";
+    for words in ["add table netdev t", chain, rule] {
+        match nft(words) {
+            Ok(output) if output.status.success() => {}
+            other => {
+                let _ = writeln!(
+                    io::stderr(),
+                    "skipped: marks: `nft {words}` (apt-get install nftables): {other:?}"
+                );
+                return;
+            }
+        }
+    }
+    let marked = || {
+        let rules = String::from_utf8(nft("list table netdev t").unwrap().stdout).unwrap();
+        let count = rules.split("packets ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+        count.parse::<u64>().unwrap()
+    };
+    let (inner, outer) = (Wire::open("f0"), Wire::open("p0"));
+    let request = start(Some(net.pins()), Hook::Ingress, Action::Mark(7));
+    let running = Running::start(request, &content(&["10.0.0.2"])).unwrap();
+    assert_eq!(passing(&outer, &inner), [1, 2, 3]);
+    assert_eq!(marked(), 1);
+    assert_eq!(running.filter().counts().unwrap().lists[0].decided.packets, 1);
+    running.detach().unwrap();
+    assert_eq!(passing(&outer, &inner), [1, 2, 3]);
+    assert_eq!(marked(), 1);
+}
+
+/// Lists that outgrow the maps of the start get new ones, with a new program in the place of the old.
+#[test]
+fn lists_may_grow() {
+    let Some(net) = Network::new("lists_may_grow") else { return };
+    let (inner, outer) = (Wire::open("f0"), Wire::open("p0"));
+    let request = start(Some(net.pins()), Hook::Xdp, Action::Drop);
+    let mut running = Running::start(request, &content(&["10.0.0.2"])).unwrap();
+    assert_eq!(passing(&outer, &inner), [1, 3]);
+    // Each second address, so that nothing is joined: some megabytes.
+    let hosts = (0..200_000_u32)
+        .map(|n| IpPrefix::host(std::net::Ipv4Addr::from(0x0a00_0001 + 2 * n).into()));
+    let many = Content { lists: vec![hosts.collect()], ..Content::default() };
+    running.replace(&many).unwrap();
+    assert_eq!(passing(&outer, &inner), [2]);
+    drop(running);
+    let mut running = net.open(Hook::Xdp).unwrap();
+    assert_eq!(running.filter().counts().unwrap().dropped.packets, 3);
+    running.replace(&content(&["10.0.0.1"])).unwrap();
+    assert_eq!(passing(&outer, &inner), [2, 3]);
+    running.detach().unwrap();
+    assert_eq!(passing(&outer, &inner), [1, 2, 3]);
 }
 
 #[test]
@@ -283,7 +340,7 @@ fn every_packet_sees_one_version() {
     // In A the source is in a and the destination in b; in B it is the other way round. A mixed version would have both
     // addresses in one list, and the packet in one list only.
     let versions = [both("10.0.0.1", "10.0.0.2"), both("10.0.0.2", "10.0.0.1")];
-    let running = Running::start(request, &versions[0]).unwrap();
+    let mut running = Running::start(request, &versions[0]).unwrap();
     let ended = AtomicBool::new(false);
     let outer = Wire::open("p0");
     let frame = frame([10, 0, 0, 1], [10, 0, 0, 2], 0);
@@ -298,7 +355,7 @@ fn every_packet_sees_one_version() {
         };
         let sender = scope.spawn(send);
         for round in 1..=rounds {
-            running.filter().replace(&versions[round % 2]).unwrap();
+            running.replace(&versions[round % 2]).unwrap();
         }
         ended.store(true, Ordering::Relaxed);
         sender.join().unwrap()
@@ -324,9 +381,9 @@ fn child() {
     let Some(pins) = std::env::var_os("LONGMATCH_FILTER_PINS").map(PathBuf::from) else { return };
     loop {
         let start = start(Some(pins.clone()), Hook::Xdp, Action::Drop);
-        if let Ok(running) = Running::start(start, &content(&["10.0.0.2"])) {
+        if let Ok(mut running) = Running::start(start, &content(&["10.0.0.2"])) {
             for _ in 0..3 {
-                running.filter().replace(&content(&["10.0.0.2", "192.0.2.0/24"])).unwrap();
+                running.replace(&content(&["10.0.0.2", "192.0.2.0/24"])).unwrap();
             }
             running.detach().unwrap();
         } else {
@@ -349,11 +406,11 @@ fn a_killed_process_leaves_a_filter_or_nothing() {
         child.kill().unwrap();
         child.wait().unwrap();
         match net.open(Hook::Xdp) {
-            Ok(running) => {
+            Ok(mut running) => {
                 filters += 1;
                 assert_eq!(passing(&outer, &inner), [1, 3]);
                 // It can be changed.
-                running.filter().replace(&content(&["10.0.0.1"])).unwrap();
+                running.replace(&content(&["10.0.0.1"])).unwrap();
                 assert_eq!(passing(&outer, &inner), [2, 3]);
                 if round % 2 == 0 {
                     running.detach().unwrap();

@@ -311,7 +311,7 @@ fn check(hook: Hook, seed: u64) {
     let mut random = Random(seed);
     for _ in 0..filters {
         let mut case = Case::random(&mut random, hook);
-        let Some(filter) = load(&case) else { return };
+        let Some(mut filter) = load(&case) else { return };
         let (mut lists, mut others) =
             (vec![[Total::default(); 2]; case.lists.len()], [Total::default(); 5]);
         let mut passed = [Total::default(); 2];
@@ -320,7 +320,7 @@ fn check(hook: Hook, seed: u64) {
                 let other = Case::random(&mut random, hook);
                 case.lists.iter_mut().zip(other.lists).for_each(|(list, other)| *list = other);
                 (case.scope, case.own) = (other.scope, other.own);
-                filter.replace(&case.content()).unwrap();
+                filter.replace(&case.content(), |_| Ok(())).unwrap();
             }
             let mut frame = frame(&mut random, case.setup.ethernet);
             // For programs of tc, the kernel itself refuses runs on IP packets that are shorter than a header.
@@ -356,4 +356,48 @@ fn xdp_decides_and_counts_as_the_reference() {
 #[test]
 fn tc_decides_and_counts_as_the_reference() {
     check(Hook::Ingress, 0x5eed_0002);
+}
+
+/// The clock of the program cannot be set: the bounds hold whatever the time between two packets.
+#[test]
+fn a_limit_passes_its_rate_and_a_tenth_of_a_second_at_once() {
+    const RATE: u32 = 100;
+    let lists = [Action::Limit(RATE), Action::Limit(1_000_000_000)];
+    let lists = lists.map(|action| List { name: format!("{action:?}"), action });
+    let policy =
+        Policy { lists: lists.to_vec(), matched: Match::Source, scoped: false, drop_others: false };
+    let (ethernet, drop_unknown, dry_run) = (true, false, false);
+    let setup = Setup { hook: Hook::Xdp, ethernet, policy, drop_unknown, dry_run };
+    let list = |text: &str| vec![IpPrefix::parse_or_host(text).unwrap()];
+    let lists = vec![list("10.0.0.1"), list("10.0.0.2")];
+    let case = Case { setup, lists, scope: Vec::new(), safe: Vec::new(), own: Vec::new() };
+    let Some(filter) = load(&case) else { return };
+    let packet = |source: u8| {
+        let mut frame = vec![0; 14 + 20];
+        frame[12..15].copy_from_slice(&[8, 0, 0x45]);
+        frame[26..30].copy_from_slice(&[10, 0, 0, source]);
+        frame
+    };
+    let mut sent = 0;
+    for _ in 0..3 {
+        let start = std::time::Instant::now();
+        let passed = (0..500).filter(|_| filter.run(&packet(1)).unwrap()).count() as f64;
+        sent += 500;
+        let allowed = f64::from(RATE) * start.elapsed().as_secs_f64();
+        // Each CPU has a bucket, and the test may move from one to another.
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
+        assert!(passed >= 11.0 && passed <= cpus * (allowed + 12.0), "{passed} of {allowed}");
+        // The buckets are full again.
+        std::thread::sleep(std::time::Duration::from_millis(150));
+    }
+    assert!((0..100).all(|_| filter.run(&packet(2)).unwrap()), "a rate that no packets exceed");
+    assert!((0..100).all(|_| filter.run(&packet(3)).unwrap()), "no list");
+    let counts = filter.counts().unwrap();
+    let [slow, fast] = [counts.lists[0], counts.lists[1]];
+    assert_eq!(
+        (slow.matched.packets, slow.decided.packets, fast.decided.packets),
+        (sent, sent, 100)
+    );
+    assert_eq!((counts.dropped, fast.over.packets), (slow.over, 0));
+    assert_eq!(counts.passed.packets, sent - slow.over.packets + 200);
 }

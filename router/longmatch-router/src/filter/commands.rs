@@ -196,7 +196,7 @@ fn replace(args: &ReplaceArgs) -> Outcome {
     }
     let paths: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
     let content = content(&paths, scope.as_deref().map(Path::new), &args.read, safety.as_ref())?;
-    running.filter().replace(&content).map_err(|error| failed(&error))?;
+    running.replace(&content).map_err(|error| failed(&error))?;
     running.remember(files, scope, safety).map_err(|error| failed(&error))?;
     drop(lock);
     Ok(Status::Ok)
