@@ -1,0 +1,218 @@
+//! Answers in the kernel against those of the RIB.
+
+#![cfg(target_os = "linux")]
+
+mod harness;
+
+use std::io::Write;
+
+use harness::{Arrays, Lookup, Random, Tested, ends};
+use longmatch::{Bits, Family, Ipv4, Ipv6, NextHopId, Prefix, Rib};
+use longmatch_bpf::{KernelTable, Routes, Version, Versions};
+
+/// The arrays, or a message that the test is skipped.
+fn arrays(test: &str) -> Option<Arrays> {
+    match Arrays::new() {
+        Ok(arrays) => Some(arrays),
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "skipped: {test}: {error}");
+            None
+        }
+    }
+}
+
+/// Tables without routes.
+#[derive(Default)]
+struct Empty(Rib<Ipv4>, Rib<Ipv6>);
+
+/// A table of one family beside an empty one of the other.
+trait Single: Tested {
+    fn routes<'r>(rib: &'r Rib<Self>, empty: &'r Empty) -> Routes<'r>
+    where
+        Self: Sized;
+    fn ip(bits: Self::Bits) -> std::net::IpAddr;
+}
+
+impl Single for Ipv4 {
+    fn routes<'r>(rib: &'r Rib<Self>, empty: &'r Empty) -> Routes<'r> {
+        (rib, &empty.1)
+    }
+
+    fn ip(bits: u32) -> std::net::IpAddr {
+        std::net::IpAddr::V4(bits.into())
+    }
+}
+
+impl Single for Ipv6 {
+    fn routes<'r>(rib: &'r Rib<Self>, empty: &'r Empty) -> Routes<'r> {
+        (&empty.0, rib)
+    }
+
+    fn ip(bits: u128) -> std::net::IpAddr {
+        std::net::IpAddr::V6(bits.into())
+    }
+}
+
+fn build<F: Single>(rib: &Rib<F>) -> KernelTable {
+    KernelTable::build(&[F::routes(rib, &Empty::default())]).unwrap()
+}
+
+/// The shapes of random tables.
+const SHAPES: usize = 6;
+
+/// A table of a shape: prefixes anywhere, near each other, hosts, nested, in one block of 64 bits, dense.
+fn random<F: Family>(random: &mut Random, shape: usize) -> Rib<F> {
+    let width = F::Bits::WIDTH;
+    let most = [3, 40, 400, 2000][random.below(4)];
+    let count = 1 + random.below(most);
+    let values = [1, 3, 200, 255, 256, 60_000, 70_000][random.below(7)];
+    let center = random.addr();
+    let mut rib = Rib::new();
+    for _ in 0..count {
+        let any = random.below(usize::from(width) + 1) as u8;
+        let (keep, len) = match shape {
+            0 => (0, any),
+            1 => (random.below(usize::from(width)) as u8, any),
+            2 => (random.below(usize::from(width)) as u8, width),
+            3 => (width, any),
+            4 => (width / 2, width / 2 + any / 2),
+            _ => (width - 12, width - any.min(10)),
+        };
+        // The first bits of the centre, at the high end of 128 bits.
+        let free = u128::MAX.checked_shr(keep.into()).unwrap_or(0);
+        let addr = center & !free | random.addr() & free;
+        let bits = F::Bits::from_u128(addr >> (128 - width));
+        let id = NextHopId::new(1 + random.below(values) as u32).unwrap();
+        rib.insert(Prefix::from_bits_masked(bits, len), id).unwrap();
+    }
+    rib
+}
+
+/// Compares the reference over the words with the RIB.
+fn words_agree<F: Single>(rib: &Rib<F>, table: &KernelTable) {
+    for bits in ends(rib) {
+        let right = NextHopId::to_raw(rib.lookup(F::addr(bits)));
+        assert_eq!(table.lookup(0, F::ip(bits)), right, "{:?} of {rib:?}", F::addr(bits));
+    }
+}
+
+fn random_tables<F: Single>(count: u64, kernel: u64) {
+    let arrays = arrays("random tables in the kernel");
+    for seed in 0..count {
+        let mut numbers = Random(seed);
+        let rib = random::<F>(&mut numbers, seed as usize % SHAPES);
+        let table = build(&rib);
+        words_agree(&rib, &table);
+        let Some(arrays) = arrays.as_ref().filter(|_| seed % kernel == 0) else { continue };
+        let version = Version::load("random", &table).unwrap();
+        let program = arrays.program::<F>(Lookup::Direct(&version), false, true).unwrap();
+        let more = (0..500).map(|_| F::Bits::from_u128(numbers.addr() >> (128 - F::Bits::WIDTH)));
+        arrays.compare(&program, &rib, ends(&rib).chain(more));
+    }
+}
+
+#[test]
+fn random_tables_answer_as_the_rib() {
+    random_tables::<Ipv4>(300, 10);
+    random_tables::<Ipv6>(300, 10);
+}
+
+#[test]
+#[ignore = "10,000 tables of each family: minutes"]
+fn ten_thousand_random_tables_answer_as_the_rib() {
+    random_tables::<Ipv4>(10_000, 1);
+    random_tables::<Ipv6>(10_000, 1);
+}
+
+/// Applies changes to a table that programs read, and compares.
+fn changes<F: Single>(steps: usize) {
+    let mut numbers = Random(7);
+    let mut rib = random::<F>(&mut numbers, 1);
+    let Some(arrays) = arrays("changes in the kernel") else { return };
+    let mut table = build(&rib);
+    let mut version = Version::load("changes", &table).unwrap();
+    let versions = Versions::new("versions", &version).unwrap();
+    let program = arrays.program::<F>(Lookup::Replaced(&versions), false, true).unwrap();
+    let mut rebuilt = 0;
+    for step in 0..steps {
+        let source = random::<F>(&mut numbers, step % SHAPES);
+        for route in source.iter().filter(|route| route.prefix.len() > 8).take(40) {
+            let prefix = route.prefix;
+            let id = NextHopId::new(route.next_hop.get() % 255 + 1).unwrap();
+            match numbers.below(3) {
+                0 => drop(rib.remove(prefix)),
+                _ => drop(rib.insert(prefix, id)),
+            }
+            match table.change(0, &rib, prefix) {
+                Ok(patch) => version.publish(&patch),
+                Err(_) => {
+                    // No room is left: a new version, of the same shape.
+                    rebuilt += 1;
+                    let empty = Empty::default();
+                    let routes = [F::routes(&rib, &empty)];
+                    table = KernelTable::build_for(table.shape(), &routes).unwrap();
+                    version = Version::load("changes", &table).unwrap();
+                    versions.replace(&version).unwrap();
+                }
+            }
+        }
+        arrays.compare(&program, &rib, ends(&rib));
+    }
+    println!("{rebuilt} versions were built again");
+    assert_eq!(version.lookup(0, F::ip(F::Bits::ZERO)), table.lookup(0, F::ip(F::Bits::ZERO)));
+}
+
+#[test]
+fn programs_find_changes() {
+    changes::<Ipv4>(40);
+    changes::<Ipv6>(40);
+}
+
+#[test]
+#[ignore = "10^5 changes: minutes"]
+fn programs_find_a_hundred_thousand_changes() {
+    changes::<Ipv4>(2_500);
+    changes::<Ipv6>(2_500);
+}
+
+/// Compares a table of the data directory: every range end and, for IPv4, every /24.
+fn real<F: Single>(name: &str, blocks: bool) {
+    let Some(dir) = std::env::var_os("LONGMATCH_DATA").map(std::path::PathBuf::from) else {
+        return println!("skipped: {name} in the kernel: set LONGMATCH_DATA");
+    };
+    let file = ["txt.zst", "txt"].map(|end| dir.join(format!("{name}.{end}")));
+    let Some(file) = file.into_iter().find(|file| file.exists()) else {
+        return println!("skipped: no {name} in {}", dir.display());
+    };
+    let Some(arrays) = arrays(name) else { return };
+    let rib = harness::read::<F>(&file, 255);
+    let table = build(&rib);
+    let version = Version::load("real", &table).unwrap();
+    let program = arrays.program::<F>(Lookup::Direct(&version), false, true).unwrap();
+    let mut count = arrays.compare(&program, &rib, ends(&rib));
+    if blocks {
+        let firsts = (0..1_u128 << 24).map(|block| F::Bits::from_u128(block << 8));
+        count += arrays.compare(&program, &rib, firsts);
+    }
+    println!("{name}: {} routes, {} bytes, {count} answers", rib.len(), table.used_bytes());
+}
+
+#[test]
+#[ignore = "whole tables: a minute"]
+fn whole_tables_answer_as_the_rib() {
+    for name in ["ipv4-full", "ipv4-pch2015-truenh", "ipv4-wide2010-neighbour-as"] {
+        real::<Ipv4>(name, true);
+    }
+    for name in ["ipv4-linx2017-truenh", "ipv4-hosts", "ipv4-bgp-and-hosts"] {
+        real::<Ipv4>(name, true);
+    }
+    for name in ["ipv4-blocklist", "ipv4-subscribers", "ipv4-firewall-10000"] {
+        real::<Ipv4>(name, false);
+    }
+    for name in ["ipv6-full", "ipv6-linx2017-truenh", "ipv6-hosts", "ipv6-subscribers-64"] {
+        real::<Ipv6>(name, false);
+    }
+    for name in ["ipv6-delegations-56", "ipv6-firewall-10000", "ipv6-five-million"] {
+        real::<Ipv6>(name, false);
+    }
+}
