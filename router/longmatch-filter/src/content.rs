@@ -29,6 +29,20 @@ impl FromIterator<IpPrefix> for Addresses {
     }
 }
 
+impl Addresses {
+    /// The addresses of either set.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        Self { ipv4: self.ipv4.union(&other.ipv4), ipv6: self.ipv6.union(&other.ipv6) }
+    }
+
+    /// The addresses of this set that the other has not.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Self {
+        Self { ipv4: self.ipv4.difference(&other.ipv4), ipv6: self.ipv6.difference(&other.ipv6) }
+    }
+}
+
 /// The addresses of everything that a [`Policy`] names.
 #[derive(Clone, Debug, Default)]
 pub struct Content {

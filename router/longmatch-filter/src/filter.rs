@@ -3,10 +3,13 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use longmatch::set::AddressSet;
+use longmatch::{Family, Ipv4, Ipv6};
+use longmatch_bpf::ValueRanges;
 use longmatch_bpf::sys::{self, Map, MapKind, MapSpec, Program, ProgramKind, Run};
 use serde::{Deserialize, Serialize};
 
-use crate::content::Content;
+use crate::content::{Addresses, Content, End, Part, Parts};
 use crate::counts::{Counts, Total};
 use crate::error::FilterError;
 use crate::layout::{BUCKET_BYTES, COUNTER_BYTES, COUNTERS, Counter, KEPT, ends};
@@ -260,6 +263,41 @@ impl Filter {
         })
     }
 
+    /// The lists of all addresses that the kernel has at one end of packets, in order; empty if it is not looked up.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn parts(&self, end: End) -> Result<(Parts<Ipv4>, Parts<Ipv6>), FilterError> {
+        let policy = &self.setup.policy;
+        let Some(table) = ends(policy).iter().position(|it| *it == end) else {
+            return Ok((Parts::new(), Parts::new()));
+        };
+        let classes = self.maps.state.classes(policy);
+        let masks = classes[end as usize].masks();
+        let (ipv4, ipv6) = self.maps.tables.ranges(table as u32)?;
+        Ok((parts(ipv4, masks), parts(ipv6, masks)))
+    }
+
+    /// The addresses of the lists and the scope in the kernel, without those that always pass.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn content(&self) -> Result<Content, FilterError> {
+        let policy = &self.setup.policy;
+        let matched = if policy.looks_up_source() { End::Source } else { End::Destination };
+        let listed = self.parts(matched)?;
+        let with = |(ipv4, ipv6): &(Parts<Ipv4>, Parts<Ipv6>), mask: Mask| Addresses {
+            ipv4: with_mask(ipv4, mask),
+            ipv6: with_mask(ipv6, mask),
+        };
+        let lists = (0..policy.lists.len()).map(|list| with(&listed, 1 << list)).collect();
+        let scope = match policy.scoped {
+            true => with(&self.parts(End::Destination)?, SCOPE),
+            false => Addresses::default(),
+        };
+        Ok(Content { lists, scope, ..Content::default() })
+    }
+
     /// The time after which all packets pass, unless the filter is confirmed; `None` if it is.
     pub fn remaining(&self) -> Option<Duration> {
         self.maps.state.remaining()
@@ -269,6 +307,18 @@ impl Filter {
     pub fn set_remaining(&self, time: Option<Duration>) {
         self.maps.state.set_remaining(time);
     }
+}
+
+/// Ranges with the lists of their classes.
+fn parts<F: Family>(ranges: ValueRanges<F>, masks: &[Mask]) -> Parts<F> {
+    let lists = |class: u32| masks.get(class as usize).copied().unwrap_or(0);
+    ranges.into_iter().map(|(range, class)| Part { range, lists: lists(class) }).collect()
+}
+
+/// The addresses of parts with a bit of this mask.
+fn with_mask<F: Family>(parts: &Parts<F>, mask: Mask) -> AddressSet<F> {
+    let parts = parts.iter().filter(|part| part.lists & mask != 0);
+    parts.map(|part| part.range).collect::<Vec<_>>().into()
 }
 
 fn load_program(setup: &Setup, maps: &Maps) -> Result<Program, FilterError> {

@@ -7,7 +7,7 @@ use longmatch::{Family, Ipv4, Ipv6, NextHopId, Rib};
 use longmatch_bpf::asm::{Alu, Assembler, Label, R1, R2, R8, STACK, Width};
 use longmatch_bpf::sys::{self, Map};
 use longmatch_bpf::{
-    BuildError, KernelTable, Shape, Version, Versions, emit_lookup4, emit_lookup6,
+    BuildError, KernelTable, Shape, ValueRanges, Version, Versions, emit_lookup4, emit_lookup6,
 };
 
 use crate::content::{Addresses, Classes, Content, End};
@@ -111,6 +111,14 @@ impl Tables {
     pub(crate) fn find(&self, policy: &Policy, address: IpAddr) -> Result<Vec<u32>, sys::Error> {
         let version = self.0.current()?;
         Ok((0..ends(policy).len() as u32).map(|table| version.lookup(table, address)).collect())
+    }
+
+    /// The classes of all addresses of a table: both families.
+    pub(crate) fn ranges(
+        &self,
+        table: u32,
+    ) -> Result<(ValueRanges<Ipv4>, ValueRanges<Ipv6>), sys::Error> {
+        self.0.current()?.ranges(table)
     }
 
     /// Emits the choice of the version.

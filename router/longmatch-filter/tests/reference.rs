@@ -335,6 +335,16 @@ fn check(hook: Hook, seed: u64) {
             fate.other.into_iter().for_each(|other| others[other] += one);
             passed[usize::from(fate.passes)] += one;
         }
+        // Everything that the kernel has, without this machine's addresses, can be read back.
+        let (content, written) = (filter.content().unwrap(), case.content());
+        for (read, written) in content.lists.iter().zip(&written.lists) {
+            let ipv4 = written.ipv4.difference(&case.content().own.ipv4);
+            let ipv6 = written.ipv6.difference(&case.content().own.ipv6);
+            assert_eq!((&read.ipv4, &read.ipv6), (&ipv4, &ipv6));
+        }
+        if case.setup.policy.scoped {
+            assert_eq!(content.scope, written.scope);
+        }
         let counts = filter.counts().unwrap();
         let counted: Vec<_> = counts.lists.iter().map(|it| [it.matched, it.decided]).collect();
         assert_eq!(counted, lists, "{:?}", case.setup);

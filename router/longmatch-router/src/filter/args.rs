@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use longmatch::IpPrefix;
 use longmatch_cli::args::{CompletionsArgs, ManArgs, ReadArgs, seconds};
 
 use super::help;
@@ -29,11 +30,19 @@ pub enum Command {
     /// Print the packets and bytes of each list
     #[command(after_help = help::COUNTERS)]
     Counters(CountersArgs),
+    /// Print the prefixes in the kernel, with their lists
+    List(QuestionArgs),
     /// Print the lists of addresses, and the decision about their packets
     Get(GetArgs),
     /// Read the lists again, and replace all addresses at once
     #[command(after_help = help::REPLACE)]
     Replace(ReplaceArgs),
+    /// Add prefixes to a list in the kernel
+    #[command(after_help = help::CHANGE)]
+    Add(ChangeArgs),
+    /// Remove the addresses of prefixes from a list in the kernel
+    #[command(after_help = help::CHANGE)]
+    Remove(ChangeArgs),
     /// Keep a filter that was started with --confirm
     Confirm(WhichArgs),
     /// Detach a filter and remove it from the kernel
@@ -287,6 +296,27 @@ pub struct ReplaceArgs {
     /// How the files are read.
     #[command(flatten)]
     pub read: ReadArgs,
+}
+
+/// `longmatch-filter add` and `remove`.
+#[derive(Args, Clone, Debug)]
+pub struct ChangeArgs {
+    /// The filter.
+    #[command(flatten)]
+    pub which: WhichArgs,
+
+    /// The name of the list
+    #[arg(value_name = "LIST")]
+    pub list: String,
+
+    /// Prefixes or addresses
+    #[arg(value_name = "PREFIX", required = true, value_parser = prefix)]
+    pub prefixes: Vec<IpPrefix>,
+}
+
+/// Parses a prefix, or an address as that of one address.
+fn prefix(text: &str) -> Result<IpPrefix, String> {
+    IpPrefix::parse_or_host(text).map_err(|error| error.to_string())
 }
 
 /// Parses a number and a path.

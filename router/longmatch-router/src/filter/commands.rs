@@ -15,8 +15,8 @@ use longmatch_filter::{
 };
 
 use super::args::{
-    Command, CountersArgs, FateArg, GetArgs, HookArg, MatchArg, QuestionArgs, ReplaceArgs,
-    StartArgs, WhichArgs, XdpModeArg,
+    ChangeArgs, Command, CountersArgs, FateArg, GetArgs, HookArg, MatchArg, QuestionArgs,
+    ReplaceArgs, StartArgs, WhichArgs, XdpModeArg,
 };
 use super::lists;
 use super::print::Printer;
@@ -30,7 +30,14 @@ pub fn run(command: &Command) -> Outcome {
         Command::Start(args) => start(args),
         Command::Status(args) => status(args),
         Command::Counters(args) => counters(args),
+        Command::List(args) => {
+            let running = open(&args.which)?;
+            Printer::new(args.json).parts(&running)?;
+            Ok(Status::Ok)
+        }
         Command::Get(args) => get(args),
+        Command::Add(args) => change(args, Addresses::union),
+        Command::Remove(args) => change(args, Addresses::difference),
         Command::Replace(args) => replace(args),
         Command::Confirm(which) => confirm(which),
         Command::Detach(which) => {
@@ -198,6 +205,29 @@ fn replace(args: &ReplaceArgs) -> Outcome {
     let content = content(&paths, scope.as_deref().map(Path::new), &args.read, safety.as_ref())?;
     running.replace(&content).map_err(|error| failed(&error))?;
     running.remember(files, scope, safety).map_err(|error| failed(&error))?;
+    drop(lock);
+    Ok(Status::Ok)
+}
+
+/// Changes a list in the kernel.
+fn change(args: &ChangeArgs, operation: impl Fn(&Addresses, &Addresses) -> Addresses) -> Outcome {
+    let mut running = open(&args.which)?;
+    let lock = running.lock().map_err(|error| failed(&error))?;
+    let lists = &running.filter().setup().policy.lists;
+    let place = lists.iter().position(|list| list.name == args.list).ok_or_else(|| {
+        let names: Vec<_> = lists.iter().map(|list| &*list.name).collect();
+        CliError::input(
+            &args.list,
+            format_args!("no list has this name; the lists are: {}", names.join(", ")),
+        )
+    })?;
+    let mut content = running.filter().content().map_err(|error| failed(&error))?;
+    if let Some(safety) = &running.about().safety {
+        (content.safe, content.own) = (safety.safe(), safety.local());
+    }
+    let prefixes: Addresses = args.prefixes.iter().copied().collect();
+    content.lists[place] = operation(&content.lists[place], &prefixes);
+    running.replace(&content).map_err(|error| failed(&error))?;
     drop(lock);
     Ok(Status::Ok)
 }

@@ -53,6 +53,15 @@ Examples:
   longmatch-filter replace -i eth0
   longmatch-filter replace -i eth0 blocklist=new.txt";
 
+/// Text after the options of `longmatch-filter add` and `remove`.
+pub const CHANGE: &str = "\
+Each packet sees the table either before the change or after it. The file of the list does not
+change: 'replace' reads it again, without the change.
+
+Examples:
+  longmatch-filter add -i eth0 blocklist 192.0.2.7 2001:db8::/32
+  longmatch-filter remove -i eth0 blocklist 192.0.2.0/25";
+
 /// Text after the options of `longmatch-filter completions`.
 pub const COMPLETIONS: &str = completions_help!("longmatch-filter");
 

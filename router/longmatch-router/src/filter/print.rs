@@ -4,12 +4,13 @@ use std::io::Write;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use longmatch::Family;
 use longmatch_cli::error::CliError;
 use longmatch_cli::output::{Align, Grid, Out, plural, thousands};
 use longmatch_feed::printable;
 use longmatch_filter::{
-    Action, Cause, Counts, Decision, FilterError, Found, Hook, List, Mask, Match, Policy, Running,
-    SAFE, Safety, Total,
+    Action, Cause, Counts, Decision, End, FilterError, Found, Hook, List, Mask, Match, Parts,
+    Policy, Running, SAFE, Safety, Total,
 };
 use serde_json::{Value, json};
 
@@ -171,6 +172,39 @@ impl Printer {
         }
         grid.print(&mut self.out)?;
         Ok(self.out.flush()?)
+    }
+
+    /// Prints the prefixes of the kernel's tables, with their lists.
+    ///
+    /// # Errors
+    /// If the kernel refuses, or standard output cannot be written.
+    pub fn parts(&mut self, running: &Running) -> Result<(), CliError> {
+        let policy = &running.filter().setup().policy;
+        let end = if policy.looks_up_source() { End::Source } else { End::Destination };
+        let (ipv4, ipv6) = running.filter().parts(end).map_err(failed)?;
+        self.family(policy, &ipv4)?;
+        self.family(policy, &ipv6)?;
+        Ok(self.out.flush()?)
+    }
+
+    fn family<F: Family>(&mut self, policy: &Policy, parts: &Parts<F>) -> Result<(), CliError> {
+        for part in parts {
+            let names = names(policy, part.lists);
+            // Addresses of the scope alone are in no list.
+            if names.is_empty() {
+                continue;
+            }
+            let text = printable(&names.join(",")).into_owned();
+            for prefix in part.range.prefixes() {
+                match self.json {
+                    true => {
+                        self.out.json(&json!({ "prefix": prefix.to_string(), "lists": names }))?
+                    }
+                    false => writeln!(self.out, "{prefix}\t{text}")?,
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Prints the lists of an address; returns whether its packets pass.
