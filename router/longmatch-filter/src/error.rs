@@ -149,10 +149,6 @@ impl fmt::Display for FilterError {
                  by `rm -r {0}`",
                 pins.display()
             ),
-            Self::Bpf(error) if error.is_permission() => write!(
-                f,
-                "{error}. Filters need root, or the capabilities CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON"
-            ),
             Self::Bpf(error) => error.fmt(f),
             Self::Netlink(error) => {
                 write!(f, "the kernel does not tell its interfaces and addresses: {error}")

@@ -20,7 +20,7 @@ use crate::layout::{
     ACTION_DROP, ACTION_LIMIT, ACTION_MARK, BUCKET_BYTES, CELL_BYTES, CELLS, COUNTER_BYTES,
     Counter, DEADLINE, KEPT, NEVER, TICK_BITS, VERDICTS,
 };
-use crate::tables::Tables;
+use crate::tables::{IpFamily, Lookup, Tables};
 
 /// How frames begin, and what the program returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,23 +29,6 @@ pub(crate) struct Frames {
     pub tc: bool,
     /// Whether frames begin with an Ethernet header rather than with that of IP.
     pub ethernet: bool,
-}
-
-/// A family of addresses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum IpFamily {
-    V4,
-    V6,
-}
-
-/// A lookup that [`Tables`] emits: the class of an address in r0. It keeps r6, r7 and r9.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Lookup {
-    pub family: IpFamily,
-    /// The number of the table, in the order of the ends.
-    pub table: u32,
-    /// The place of the address, in network order, from the end of the stack.
-    pub key: i16,
 }
 
 /// The parts of a program that depend on the filter.
@@ -73,12 +56,10 @@ const FRAME_END: Register = R8;
 const SCRATCH: Register = R8;
 const LENGTH: Register = R9;
 
-// Places on the stack, from its end. Those below belong to the lookups.
+// Places on the stack, from its end. That below is the tables' own.
 const SOURCE: i16 = -16;
 const DESTINATION: i16 = -32;
 const KEY: i16 = -36;
-/// The lowest byte of the stack that this module uses.
-pub(crate) const STACK_USED: i16 = -40;
 
 // Results of XDP programs and of TCX programs, whose "next" asks the programs behind it.
 const XDP_DROP: i32 = 1;

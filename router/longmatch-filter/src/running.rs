@@ -106,9 +106,9 @@ pub struct Running {
 
 /// Whether a directory, or the one that will have it, is in a file system of BPF.
 pub fn is_bpf_file_system(path: &Path) -> bool {
-    const MAGIC: i64 = 0xcafe_4a11;
+    const MAGIC: i128 = 0xcafe_4a11;
     let existing = path.ancestors().find(|it| it.exists());
-    existing.and_then(|it| statfs(it).ok()).is_some_and(|it| it.f_type as i64 == MAGIC)
+    existing.and_then(|it| statfs(it).ok()).is_some_and(|it| i128::from(it.f_type) == MAGIC)
 }
 
 impl Running {

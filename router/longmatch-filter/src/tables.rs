@@ -14,14 +14,32 @@ use crate::content::{Addresses, Classes, Content, End};
 use crate::error::FilterError;
 use crate::layout::ends;
 use crate::policy::Policy;
-use crate::program::{IpFamily, Lookup, STACK_USED};
 use crate::state::BothClasses;
 
 /// The name of the array of versions.
 pub(crate) const VERSIONS: &str = "filter_tables";
 const VERSION: &str = "filter_version";
+/// Four bytes of the stack, from its end, that the choice of the version uses.
+const KEY: i16 = -40;
 /// The pointer to the version during lookups.
 const BASE: longmatch_bpf::asm::Register = R8;
+
+/// A family of addresses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum IpFamily {
+    V4,
+    V6,
+}
+
+/// A lookup: the class of an address in r0. It keeps r6, r7 and r9.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Lookup {
+    pub family: IpFamily,
+    /// The number of the table, in the order of the ends.
+    pub table: u32,
+    /// The place of the address, in network order, from the end of the stack.
+    pub key: i16,
+}
 
 /// The routes of one end: prefixes with classes.
 #[derive(Default)]
@@ -123,7 +141,7 @@ impl Tables {
 
     /// Emits the choice of the version.
     pub(crate) fn emit_version(&self, asm: &mut Assembler, pass: Label) {
-        self.0.emit(asm, BASE, STACK_USED, pass);
+        self.0.emit(asm, BASE, KEY, pass);
     }
 
     /// Emits a lookup.

@@ -1,6 +1,6 @@
 //! Command line: options, commands and their help texts.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use longmatch::IpPrefix;
 use longmatch_cli::args::{CompletionsArgs, ManArgs, ReadArgs, seconds};
 
-use super::help;
+use super::{help, http};
 
 /// Filter packets by lists of prefixes, inside the Linux kernel
 #[derive(Parser, Debug)]
@@ -256,6 +256,18 @@ pub struct CountersArgs {
     /// The filter.
     #[command(flatten)]
     pub which: WhichArgs,
+
+    /// Serve metrics for Prometheus at http://ADDR:PORT/metrics, until a signal
+    ///
+    /// Without ADDR they are at 127.0.0.1. Every process that reaches the address may read the counts.
+    #[arg(
+        long,
+        value_name = "[ADDR:]PORT",
+        value_parser = http::address,
+        conflicts_with_all = ["interval", "json"],
+        verbatim_doc_comment
+    )]
+    pub metrics: Option<SocketAddr>,
 
     /// Print the counts again after each interval of so many seconds
     #[arg(long, value_name = "S", value_parser = seconds)]

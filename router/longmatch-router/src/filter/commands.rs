@@ -18,8 +18,8 @@ use super::args::{
     ChangeArgs, Command, CountersArgs, FateArg, GetArgs, HookArg, MatchArg, QuestionArgs,
     ReplaceArgs, StartArgs, WhichArgs, XdpModeArg,
 };
-use super::lists;
 use super::print::Printer;
+use super::{http, lists, metrics};
 
 /// Runs a command.
 ///
@@ -158,6 +158,17 @@ fn status(args: &QuestionArgs) -> Outcome {
 
 fn counters(args: &CountersArgs) -> Outcome {
     let running = open(&args.which)?;
+    if let Some(address) = args.metrics {
+        // Opened for each request: another process may have started the filter again.
+        let (which, metrics) = (args.which.clone(), move |which: &WhichArgs| {
+            let running = open(which).ok()?;
+            let counts = running.filter().counts().ok()?;
+            metrics::text(&running, counts).ok()
+        });
+        http::serve(address, move || metrics(&which))?;
+        wait()?;
+        return Ok(Status::Ok);
+    }
     let mut printer = Printer::new(args.json);
     loop {
         let counts = running.filter().counts().map_err(|error| failed(&error))?;

@@ -36,7 +36,7 @@ Examples:
   longmatch-filter start -i eth0 --limit 1000:suspects.txt --to customer.txt
   longmatch-filter start -i eth0 --pass office.txt --default drop --confirm 60s
   longmatch-filter start -i eth0 --hook egress --mark 7:cdn.txt
-  longmatch-filter start -i eth0 --drop nl=GeoLite2-Country.mmdb --where country_iso_code=NL";
+  longmatch-filter start -i eth0 --drop nl=GeoLite2-Country.mmdb --where country.iso_code=NL";
 
 /// Text after the options of `longmatch-filter counters`.
 pub const COUNTERS: &str = "\

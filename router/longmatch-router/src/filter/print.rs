@@ -21,7 +21,7 @@ pub struct Printer {
 }
 
 /// An action as text: `limit 1000`.
-fn action(action: Action) -> String {
+pub fn action(action: Action) -> String {
     match action {
         Action::Pass => "pass".to_owned(),
         Action::Drop => "drop".to_owned(),
@@ -270,7 +270,7 @@ fn reason(policy: &Policy, decision: Decision) -> String {
 }
 
 /// The counts that are not those of lists.
-fn others(counts: &Counts) -> [(&'static str, Total); 7] {
+pub fn others(counts: &Counts) -> [(&'static str, Total); 7] {
     [
         ("safe", counts.safe),
         ("outside_scope", counts.outside_scope),
