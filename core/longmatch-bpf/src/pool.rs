@@ -105,7 +105,7 @@ impl Pool {
     }
 
     /// The word of addresses with one answer.
-    fn uniform(&mut self, cell: Cell) -> Result<u32, BuildError> {
+    pub(crate) fn uniform(&mut self, cell: Cell) -> Result<u32, BuildError> {
         match cell {
             Cell::Word(word) => Ok(word),
             Cell::Value(value) => {

@@ -338,13 +338,22 @@ impl<'p, F: KernelFamily> Builder<'p, F> {
     /// Takes a range of high halves with one answer.
     fn push(&mut self, first: u64, last: u64, cell: Cell) -> Result<(), BuildError> {
         let shift = 64 - F::ROOT_BITS;
+        let mut word = None;
         for slot in first >> shift..=last >> shift {
             if slot != self.slot {
                 self.flush()?;
                 self.slot = slot;
             }
-            if self.runs.last().is_none_or(|run| run.cell != cell) {
-                self.runs.push(Run { start: first.max(slot << shift), cell });
+            let start = slot << shift;
+            if first <= start && last - start >= (1 << shift) - 1 {
+                let uniform = match word {
+                    Some(word) => word,
+                    None => self.pool.uniform(cell)?,
+                };
+                word = Some(uniform);
+                self.roots.push((slot as usize, uniform));
+            } else if self.runs.last().is_none_or(|run| run.cell != cell) {
+                self.runs.push(Run { start: first.max(start), cell });
             }
         }
         Ok(())
