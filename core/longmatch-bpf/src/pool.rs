@@ -251,7 +251,7 @@ fn fits(runs: usize, values: bool, budget: u32) -> bool {
     budget > 0 && runs <= (STARTS + 1).pow(levels)
 }
 
-/// The stride of a page that divides the runs well, if there is one; or of one that is needed because lines cannot hold them.
+/// The stride of a page that divides the runs well, if there is one, or of the widest one if lines cannot hold the runs.
 fn stride(runs: &[Run], block: Block, bits: u32, budget: u32) -> Option<u32> {
     let widest = bits.min(MAX_STRIDE);
     let most = |stride: u32| {
@@ -269,15 +269,13 @@ fn stride(runs: &[Run], block: Block, bits: u32, budget: u32) -> Option<u32> {
         most
     };
     let first = (runs.len().ilog2().max(3) - 1).min(widest);
+    let values = are_values(runs);
     let fair = (first..=widest.min(first + 3)).find(|stride| {
         let most = most(*stride);
-        most * 3 <= runs.len() && fits(most, false, budget - 1)
+        most * 3 <= runs.len() && fits(most, values, budget - 1)
     });
-    let values = are_values(runs);
-    fair.or_else(|| {
-        let needed = !fits(runs.len(), values, budget) && budget > 1;
-        (1..=widest).rev().find(|stride| needed && fits(most(*stride), values, budget - 1))
-    })
+    // Narrow pages do not divide them well; a wide one may, and so may those below it.
+    fair.or_else(|| (budget > 1 && !fits(runs.len(), values, budget)).then_some(widest))
 }
 
 /// The entries of a page or a line.
