@@ -396,13 +396,28 @@ fn child() {
 fn a_killed_process_leaves_a_filter_or_nothing() {
     let Some(net) = Network::new("a_killed_process_leaves_a_filter_or_nothing") else { return };
     let (inner, outer) = (Wire::open("f0"), Wire::open("p0"));
-    let (mut filters, mut nothing) = (0, 0);
-    let rounds = if std::env::var_os("LONGMATCH_PROVE").is_some() { 300 } else { 30 };
-    for round in 0..rounds {
+    let spawn = || {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args(["--exact", "child", "--ignored", "--nocapture"]).stdout(Stdio::null());
-        let mut child = child.env("LONGMATCH_FILTER_PINS", net.pins()).spawn().unwrap();
-        thread::sleep(Duration::from_millis(20 + round * 7 % 90));
+        child.env("LONGMATCH_FILTER_PINS", net.pins()).spawn().unwrap()
+    };
+    // The time that a process takes here to start a filter: the others are killed around it.
+    let begin = Instant::now();
+    let mut first = spawn();
+    while net.open(Hook::Xdp).is_err() {
+        assert!(first.try_wait().unwrap().is_none() && begin.elapsed() < Duration::from_secs(60));
+    }
+    let start_time = begin.elapsed();
+    first.kill().unwrap();
+    first.wait().unwrap();
+    if let Ok(running) = net.open(Hook::Xdp) {
+        running.detach().unwrap();
+    }
+    let (mut filters, mut nothing) = (0, 0);
+    let rounds = if std::env::var_os("LONGMATCH_PROVE").is_some() { 300 } else { 20 };
+    for round in 0..rounds {
+        let mut child = spawn();
+        thread::sleep(start_time * (50 + round * 37 % 100) / 75);
         child.kill().unwrap();
         child.wait().unwrap();
         match net.open(Hook::Xdp) {
