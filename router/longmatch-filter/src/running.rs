@@ -271,9 +271,11 @@ impl Running {
     pub fn detach(self) -> Result<(), FilterError> {
         let Some(pins) = self.pins else { return Ok(()) };
         let _lock = lock(pins.parent().unwrap_or(&pins))?;
-        // Dropping a link detaches its program.
-        drop(Link::open_pinned(pins.join(LINK)));
-        remove(&pins)
+        // Without its pin, the link ends with this process in any case, and its drop detaches the program.
+        let link = Link::open_pinned(pins.join(LINK));
+        let removed = remove(&pins);
+        drop(link);
+        removed
     }
 
     fn pin(&self, pins: &Path) -> Result<(), FilterError> {

@@ -433,7 +433,11 @@ fn a_killed_process_leaves_a_filter_or_nothing() {
             }
             Err(FilterError::NotRunning { .. }) => {
                 nothing += 1;
-                assert_eq!(passing(&outer, &inner), [1, 2, 3]);
+                // The kernel detaches the program some time after the end of the process.
+                let end = Instant::now() + Duration::from_secs(5);
+                while passing(&outer, &inner) != [1, 2, 3] {
+                    assert!(Instant::now() < end, "a program without pins stays");
+                }
             }
             Err(error) => panic!("{error}"),
         }
