@@ -105,6 +105,10 @@ pub fn run() -> CommandResult {
     let kernel =
         "test --release --package longmatch-forward --test kernel -- --ignored --nocapture";
     steps.command("the forwarder follows its kernel, full form", &mut cargo(kernel));
+    let mut filter =
+        cargo("test --release --package longmatch-filter --test reference --test network");
+    filter.env("LONGMATCH_PROVE", "1");
+    steps.command("packet filters in the kernel, full form", &mut filter);
     foreign::run_steps(&mut steps, foreign::Form::Full);
     toy::run_steps(&mut steps);
     let name = "all engines agree on both embedded tables, on every address";
