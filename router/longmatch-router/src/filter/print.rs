@@ -100,6 +100,7 @@ impl Printer {
         let [default, unknown] = [policy.drop_others, about.setup.drop_unknown].map(fate);
         writeln!(self.out, "other packets: {default}, unreadable headers: {unknown}")?;
         if let Some(Safety { peers, gateways, own }) = &about.safety {
+            writeln!(self.out, "never dropped: the link: fe80::/10, ff02::/16")?;
             for (what, list) in
                 [("SSH peers", peers), ("gateways", gateways), ("this machine", own)]
             {
