@@ -47,6 +47,7 @@ const STREAMS: [&str; 3] = [
 /// The forwarder with full tables, and half an hour of steady change, with `LONGMATCH_PROVE` set. The tests use the data
 /// directory too. Those that need root, namespaces or routing daemons say so and are skipped without.
 const NETWORK: &str = "test --release --package longmatch-router --test cli network -- --nocapture";
+const FILTER: &str = "test --release --package longmatch-filter --test reference --test network";
 const KERNEL: &str =
     "test --release --package longmatch-forward --test kernel -- --ignored --nocapture";
 
@@ -127,6 +128,7 @@ fn run_part(steps: &mut Steps, part: &str, dir: Option<&Path>) {
         "network" => {
             steps.command("forwarder in network namespaces, full form", &mut full(NETWORK));
             steps.command("the forwarder follows its kernel, full form", &mut cargo(KERNEL));
+            steps.command("packet filters in the kernel, full form", &mut full(FILTER));
         }
         "foreign" => foreign::run_steps(steps, foreign::Form::Full),
         "embedded" => {

@@ -10,6 +10,7 @@ pub mod asm;
 mod code;
 mod layout;
 mod pool;
+mod ranges;
 #[cfg(target_os = "linux")]
 pub mod sys;
 mod table;
@@ -18,6 +19,7 @@ mod version;
 
 pub use code::{emit_lookup4, emit_lookup6};
 pub use layout::{Shape, ShapeError};
+pub use ranges::ValueRanges;
 pub use table::{BuildError, KernelFamily, KernelTable, Patch, Routes};
 #[cfg(target_os = "linux")]
 pub use version::{Version, Versions};

@@ -1,4 +1,4 @@
-//! The common parts of the programs `longmatch`, `longmatch-lab` and `longmatch-forward`, and all of `longmatch`, the
+//! The common parts of the programs `longmatch`, `longmatch-lab`, `longmatch-forward` and `longmatch-filter`, and all of `longmatch`, the
 //! longest-prefix match on the command line. It is not an interface for other programs: it changes with these.
 //!
 //! Results go to standard output, all other messages to standard error. Exit codes: 0 ok, 1 no

@@ -12,7 +12,7 @@ use longmatch_cli::args::{
 use longmatch_cli::error::CliError;
 use longmatch_forward::MAX_BATCH;
 
-use crate::help;
+use crate::{help, http};
 
 /// Forward packets by the routes of the kernel, or from captures into captures
 #[derive(Parser, Debug)]
@@ -156,7 +156,7 @@ pub struct ForwardArgs {
     #[arg(
         long,
         value_name = "[ADDR:]PORT",
-        value_parser = metrics_address,
+        value_parser = http::address,
         verbatim_doc_comment
     )]
     pub metrics: Option<SocketAddr>,
@@ -291,15 +291,6 @@ impl ForwardArgs {
             (Some(error), Some(_)) => Err(CliError::input("--engine", error)),
         }
     }
-}
-
-/// Parses the address of the metrics: the loopback if there is a port only.
-fn metrics_address(text: &str) -> Result<SocketAddr, String> {
-    let port = text.parse().map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
-    port.or_else(|_| text.parse()).map_err(|_| {
-        "expected a port or an address and a port, such as 9470, 192.0.2.1:9470, [::1]:9470"
-            .to_owned()
-    })
 }
 
 /// Parses the size of a batch.

@@ -7,6 +7,7 @@
 mod args;
 mod forward;
 mod help;
+mod http;
 
 use std::process::ExitCode;
 

@@ -20,12 +20,13 @@ const DOCUMENTS: [&str; 10] = [
     "data/LICENSE-ip-location-db",
     "data/LICENSE-rotonda-store",
     "data/PROVENANCE.md",
+    "docs/filter.md",
     "docs/forward.md",
     "docs/longmatch-forward.service",
 ];
 
 /// The programs.
-const PROGRAMS: [&str; 3] = ["longmatch", "longmatch-lab", "longmatch-forward"];
+const PROGRAMS: [&str; 4] = ["longmatch", "longmatch-lab", "longmatch-forward", "longmatch-filter"];
 
 /// Shells, and what they look for before and after a command's name in the names of scripts.
 const COMPLETIONS: [(&str, &str, &str); 5] = [
@@ -121,11 +122,16 @@ mod tests {
             "LICENSE-MIT",
             "README.md",
             "completions/_longmatch",
+            "completions/_longmatch-filter",
+            "completions/_longmatch-filter.ps1",
             "completions/_longmatch-forward",
             "completions/_longmatch-forward.ps1",
             "completions/_longmatch-lab",
             "completions/_longmatch-lab.ps1",
             "completions/_longmatch.ps1",
+            "completions/longmatch-filter.bash",
+            "completions/longmatch-filter.elv",
+            "completions/longmatch-filter.fish",
             "completions/longmatch-forward.bash",
             "completions/longmatch-forward.elv",
             "completions/longmatch-forward.fish",
@@ -139,11 +145,14 @@ mod tests {
             "data/LICENSE-ip-location-db",
             "data/LICENSE-rotonda-store",
             "data/PROVENANCE.md",
+            "docs/filter.md",
             "docs/forward.md",
             "docs/longmatch-forward.service",
             "longmatch",
+            "longmatch-filter",
             "longmatch-forward",
             "longmatch-lab",
+            "man/man1/longmatch-filter.1",
             "man/man1/longmatch-forward.1",
             "man/man1/longmatch-lab.1",
             "man/man1/longmatch-set.1",

@@ -13,7 +13,7 @@ use crate::workspace::rust_files;
 
 /// The sources of the crates that are checked, from the repository's root, with a module of which each directory counts
 /// as one file: the files of an engine may import each other.
-const CRATES: [(&str, &str); 11] = [
+const CRATES: [(&str, &str); 12] = [
     ("core/longmatch/src", "engine"),
     ("core/longmatch-cli/src", ""),
     ("core/longmatch-bpf/src", ""),
@@ -22,6 +22,7 @@ const CRATES: [(&str, &str); 11] = [
     ("lab/longmatch-bench/src", ""),
     ("lab/longmatch-lab/src", ""),
     ("lab/longmatch-report/src", ""),
+    ("router/longmatch-filter/src", ""),
     ("router/longmatch-forward/src", ""),
     ("router/longmatch-router/src", ""),
     ("xtask/src", ""),

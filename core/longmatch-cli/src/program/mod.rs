@@ -68,10 +68,11 @@ fn usage(error: &clap::Error) -> u8 {
 }
 
 /// The commands of each program that people may expect in another one.
-const COMMANDS: [(&str, &[&str]); 3] = [
+const COMMANDS: [(&str, &[&str]); 4] = [
     ("longmatch", &["lookup", "compile", "annotate", "set", "rov"]),
     ("longmatch-lab", &["stat", "verify", "bench", "replay", "report"]),
     ("longmatch-forward", &["forward"]),
+    ("longmatch-filter", &["filter"]),
 ];
 
 /// Returns an unknown command and the program that has it, if one has.

@@ -1,11 +1,8 @@
-//! The counts as metrics of Prometheus, by HTTP.
+//! The counts as metrics of Prometheus.
 
 use std::fmt;
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::SocketAddr;
 use std::sync::mpsc::SyncSender;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use longmatch_cli::error::CliError;
 use longmatch_forward::{Cause, Disposition, PortCounts};
@@ -16,75 +13,15 @@ use prometheus_client::metrics::exemplar::Exemplar;
 use prometheus_client::registry::Registry;
 
 use super::counts::Sample;
-use super::questions::{Question, STEP, ask};
+use super::questions::{Question, ask};
+use crate::http;
 
 /// Serves the metrics at an address, in a separate thread.
 ///
 /// # Errors
 /// If the address cannot be used.
 pub(super) fn serve(address: SocketAddr, questions: SyncSender<Question>) -> Result<(), CliError> {
-    let failed = |error: io::Error| CliError::input(format!("--metrics {address}"), error);
-    let listener = TcpListener::bind(address).map_err(failed)?;
-    let work = move || {
-        for stream in listener.incoming() {
-            match stream {
-                // The client may have gone already.
-                Ok(stream) => drop(answer(stream, &questions)),
-                // Such as too many open files.
-                Err(_) => thread::sleep(STEP),
-            }
-        }
-    };
-    thread::Builder::new().name("metrics".to_owned()).spawn(work).map_err(failed)?;
-    Ok(())
-}
-
-/// The longest time for a request, and for its answer: a client that is slower would keep others from being served.
-const PATIENCE: Duration = Duration::from_secs(1);
-
-/// Answers one request.
-fn answer(mut stream: TcpStream, questions: &SyncSender<Question>) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    let (status, body) = match path(&mut stream)?.as_deref() {
-        Some("/metrics") => match ask(questions, Question::Counts).map(text) {
-            Some(Ok(text)) => ("200 OK", text),
-            _ => ("503 Service Unavailable", "the forwarder is busy\n".to_owned()),
-        },
-        Some(_) => ("404 Not Found", "the metrics are at /metrics\n".to_owned()),
-        None => ("400 Bad Request", "this is no GET request of HTTP\n".to_owned()),
-    };
-    write!(
-        stream,
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: {}\r\n\
-         Connection: close\r\n\r\n{body}",
-        body.len()
-    )?;
-    stream.flush()
-}
-
-/// The path of a GET request; `None` if it is another request or none at all.
-fn path(stream: &mut TcpStream) -> io::Result<Option<String>> {
-    const LONGEST: usize = 8192;
-    let (mut bytes, mut buffer) = (Vec::new(), [0; 1024]);
-    let end = Instant::now() + PATIENCE;
-    while bytes.len() < LONGEST && Instant::now() < end {
-        let mut headers = [httparse::EMPTY_HEADER; 64];
-        let mut request = httparse::Request::new(&mut headers);
-        match request.parse(&bytes) {
-            Ok(httparse::Status::Partial) => {}
-            Ok(httparse::Status::Complete(_)) if request.method == Some("GET") => {
-                let path = request.path.unwrap_or_default();
-                return Ok(Some(path.split('?').next().unwrap_or_default().to_owned()));
-            }
-            _ => return Ok(None),
-        }
-        match stream.read(&mut buffer)? {
-            0 => return Ok(None),
-            len => bytes.extend_from_slice(&buffer[..len]),
-        }
-    }
-    Ok(None)
+    http::serve(address, move || ask(&questions, Question::Counts).and_then(|it| text(it).ok()))
 }
 
 /// The metrics in Prometheus's text format.

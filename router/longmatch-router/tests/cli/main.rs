@@ -5,6 +5,8 @@ mod captures;
 #[path = "../../../../core/longmatch-cli/tests/cli/common.rs"]
 mod common;
 mod counts;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod filter;
 // The tests of captures, which other systems have too, need a part of it.
 #[cfg_attr(not(all(target_os = "linux", target_pointer_width = "64")), allow(dead_code))]
 mod frames;
