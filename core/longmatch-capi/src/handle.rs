@@ -27,8 +27,8 @@ pub(crate) enum Kind {
 pub(crate) struct Arrays {
     pub ipv4: Fib<Ipv4>,
     pub ipv6: Fib<Ipv6>,
-    pub routes4: Rib<Ipv4>,
-    pub routes6: Rib<Ipv6>,
+    /// In a box: a handle has what lookups read.
+    pub routes: Box<(Rib<Ipv4>, Rib<Ipv6>)>,
     pub keep_mapped: bool,
 }
 

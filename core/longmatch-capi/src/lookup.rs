@@ -477,10 +477,10 @@ impl Arrays {
     fn longest(&self, address: IpAddr) -> Option<(IpPrefix, NextHopId)> {
         match if self.keep_mapped { address } else { address.to_canonical() } {
             IpAddr::V4(address) => {
-                self.routes4.get_lpm(address).map(|route| (route.prefix.into(), route.next_hop))
+                self.routes.0.get_lpm(address).map(|route| (route.prefix.into(), route.next_hop))
             }
             IpAddr::V6(address) => {
-                self.routes6.get_lpm(address).map(|route| (route.prefix.into(), route.next_hop))
+                self.routes.1.get_lpm(address).map(|route| (route.prefix.into(), route.next_hop))
             }
         }
     }

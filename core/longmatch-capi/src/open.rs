@@ -276,26 +276,26 @@ pub unsafe extern "C" fn lm_build(
 
 impl Arrays {
     fn empty(keep_mapped: bool) -> Self {
-        let (routes4, routes6) = (Rib::new(), Rib::new());
+        let routes = Box::new((Rib::new(), Rib::new()));
         let empty = "a table without routes can be compiled";
-        let ipv4 = Fib::<Ipv4>::compile(&routes4, EngineKind::Folio).expect(empty);
-        let ipv6 = Fib::<Ipv6>::compile(&routes6, EngineKind::Folio).expect(empty);
-        Self { ipv4, ipv6, routes4, routes6, keep_mapped }
+        let ipv4 = Fib::<Ipv4>::compile(&routes.0, EngineKind::Folio).expect(empty);
+        let ipv6 = Fib::<Ipv6>::compile(&routes.1, EngineKind::Folio).expect(empty);
+        Self { ipv4, ipv6, routes, keep_mapped }
     }
 
     fn insert(&mut self, prefix: IpPrefix, id: NextHopId) -> Result<(), Failure> {
         let prefix = if self.keep_mapped { prefix } else { prefix.unmapped() };
         let full = |error: longmatch::RibFull| Failure::of(error.code(), error);
         match prefix {
-            IpPrefix::V4(prefix) => self.routes4.insert(prefix, id).map(drop).map_err(full),
-            IpPrefix::V6(prefix) => self.routes6.insert(prefix, id).map(drop).map_err(full),
+            IpPrefix::V4(prefix) => self.routes.0.insert(prefix, id).map(drop).map_err(full),
+            IpPrefix::V6(prefix) => self.routes.1.insert(prefix, id).map(drop).map_err(full),
         }
     }
 
     fn compile(&mut self) -> Result<(), Failure> {
         let failed = |error: longmatch::CompileError| Failure::of(error.code(), error);
-        self.ipv4 = Fib::compile(&self.routes4, EngineKind::Folio).map_err(failed)?;
-        self.ipv6 = Fib::compile(&self.routes6, EngineKind::Folio).map_err(failed)?;
+        self.ipv4 = Fib::compile(&self.routes.0, EngineKind::Folio).map_err(failed)?;
+        self.ipv6 = Fib::compile(&self.routes.1, EngineKind::Folio).map_err(failed)?;
         Ok(())
     }
 }
@@ -526,7 +526,7 @@ impl lm_table {
                 answers: LM_ANSWERS_IDS,
                 columns: 0,
                 rows: 0,
-                routes: (arrays.routes4.len() + arrays.routes6.len()) as u64,
+                routes: (arrays.routes.0.len() + arrays.routes.1.len()) as u64,
                 bytes: bytes(&arrays.ipv4, &arrays.ipv6),
             },
             Kind::Live(live) => {
