@@ -1,4 +1,9 @@
 //! Sequences of calls from bytes, compared with a linear scan. The fuzz target `capi` takes the same comparison further.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "each block is a call by the rules of the header, with handles and memory of the test"
+)]
 
 use std::ptr::{null, null_mut};
 
@@ -79,10 +84,8 @@ pub fn run(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let flags = if bytes.next() & 1 == 0 { 0 } else { LM_PREFIXES };
     let (mut writer, mut reader) = (null_mut(), null_mut());
-    // SAFETY: places of this function; no arrays.
     let made = unsafe { lm_writer_new(null(), null(), size_of::<lm_routes>(), flags, &mut writer) };
     assert_eq!(made, LM_OK);
-    // SAFETY: a writer, and a place of this function.
     assert_eq!(unsafe { lm_reader_new(writer, &mut reader) }, LM_OK);
     let (committed, changed) = (Oracle::default(), Oracle::default());
     let mut live = Live { writer, reader, online: false, committed, changed };
@@ -90,7 +93,6 @@ pub fn run(bytes: &[u8]) {
         live.step(&mut bytes, flags);
     }
     arrays(&live.changed, &mut bytes);
-    // SAFETY: handles that nobody uses any more.
     let freed = unsafe { [lm_writer_free(writer), lm_reader_free(reader)] };
     assert_eq!(freed, [LM_OK; 2]);
 }
@@ -102,7 +104,6 @@ impl Live {
                 let (key, id) = (bytes.prefix(), u32::from(bytes.next()) + 1);
                 let (family, bits, length) = key;
                 let at = bits.to_be_bytes();
-                // SAFETY: a writer, and the bytes of a prefix.
                 let added =
                     unsafe { lm_writer_add(self.writer, family, at.as_ptr().cast(), length, id) };
                 assert_eq!(added, LM_OK);
@@ -111,29 +112,23 @@ impl Live {
             3 => {
                 let key = bytes.prefix();
                 let at = key.1.to_be_bytes();
-                // SAFETY: a writer, and the bytes of a prefix.
                 let removed =
                     unsafe { lm_writer_remove(self.writer, key.0, at.as_ptr().cast(), key.2) };
                 assert_eq!(removed, if self.changed.remove(key) { LM_OK } else { LM_NO_MATCH });
             }
             4 => {
-                // SAFETY: a writer.
                 assert_eq!(unsafe { lm_writer_commit(self.writer) }, LM_OK);
                 self.committed = self.changed.clone();
             }
             5 => {
-                // SAFETY: a writer.
                 assert_eq!(unsafe { lm_writer_roll_back(self.writer) }, LM_OK);
                 self.changed = self.committed.clone();
             }
             6 => {
                 let expected = |right| if self.online == right { LM_OK } else { LM_E_OFFLINE };
                 let (status, right) = match bytes.next() % 3 {
-                    // SAFETY: a reader.
                     0 => (unsafe { lm_reader_online(self.reader) }, false),
-                    // SAFETY: a reader.
                     1 => (unsafe { lm_reader_offline(self.reader) }, true),
-                    // SAFETY: a reader.
                     _ => {
                         return assert_eq!(
                             unsafe { lm_reader_quiescent(self.reader) },
@@ -145,11 +140,9 @@ impl Live {
                 self.online = !right || status != LM_OK && self.online;
             }
             _ => {
-                // SAFETY: a reader.
                 let table = unsafe { lm_reader_table(self.reader) };
                 match self.online {
                     true => compare(table, &self.committed, bytes, flags & LM_PREFIXES != 0),
-                    // SAFETY: a table.
                     false => assert_eq!(unsafe { lm_lookup4(table, 1) }, LM_ERROR),
                 }
             }
@@ -175,11 +168,9 @@ fn arrays(oracle: &Oracle, bytes: &mut Bytes<'_>) {
         count: ids.len(),
     });
     let mut table = null_mut();
-    // SAFETY: arrays of this function, and a place of it.
     let built = unsafe { lm_build(&routes[0], &routes[1], size_of::<lm_routes>(), 0, &mut table) };
     assert_eq!(built, LM_OK);
     compare(table, oracle, bytes, true);
-    // SAFETY: a handle that nobody uses any more.
     assert_eq!(unsafe { lm_free(table) }, LM_OK);
 }
 
@@ -204,10 +195,8 @@ fn compare(table: *const lm_table, oracle: &Oracle, bytes: &mut Bytes<'_>, has_p
             slot[..16].copy_from_slice(&address.to_be_bytes());
         }
         let (from, mut ids) = (memory.as_ptr().cast(), vec![7_u32; count]);
-        // SAFETY: memory of this function, as long as count and stride say.
         let status = match family {
             LM_IPV4 => unsafe { lm_lookup_bulk4n(table, from, stride, count, ids.as_mut_ptr()) },
-            // SAFETY: as above.
             _ => unsafe { lm_lookup_bulk6(table, from, stride, count, ids.as_mut_ptr()) },
         };
         assert_eq!(status, LM_OK);
@@ -227,7 +216,6 @@ fn single(
 ) {
     let (host, network) = ((address >> 96) as u32, address.to_be_bytes());
     let at = network.as_ptr().cast();
-    // SAFETY: a table, and an address of this function.
     let id = if family == LM_IPV4 {
         unsafe { lm_lookup4(table, host) }
     } else {
@@ -239,10 +227,8 @@ fn single(
     }
     let mut found = lm_match { prefix: [0; 16], id: 0, length: 0, family: 0, reserved: [0; 2] };
     let size = size_of::<lm_match>();
-    // SAFETY: a table, an address and a place of this function.
     let status = match family {
         LM_IPV4 => unsafe { lm_lookup_prefix4(table, host, &mut found, size) },
-        // SAFETY: as above.
         _ => unsafe { lm_lookup_prefix6(table, at, &mut found, size) },
     };
     assert_eq!(status, if expected.is_some() { LM_OK } else { LM_NO_MATCH });

@@ -1,4 +1,9 @@
 //! Lookups in threads under a writer.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "each block is a call by the rules of the header, with handles and memory of the test"
+)]
 
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -40,7 +45,6 @@ fn writer(flags: u32) -> *mut lm_writer {
     let (first, count) = (prefixes.as_ptr().cast(), ids.len());
     let routes = lm_routes { prefixes: first, lengths: lengths.as_ptr(), ids: ids.as_ptr(), count };
     let mut writer = null_mut();
-    // SAFETY: arrays and a place of this function.
     let made =
         unsafe { lm_writer_new(&routes, null(), size_of::<lm_routes>(), flags, &mut writer) };
     assert_eq!(made, LM_OK);
@@ -52,25 +56,20 @@ fn look_up(reader: Own<lm_reader>, lookups: u64, seed: u64) -> u64 {
     let reader = reader.get();
     let (mut numbers, mut wrong) = (Numbers::new(seed), 0);
     let mut ids = [0_u32; BATCH];
-    // SAFETY: a reader of this thread.
     let table = unsafe { lm_reader_table(reader) };
-    // SAFETY: as above.
     assert_eq!(unsafe { lm_reader_online(reader) }, LM_OK);
     for _ in 0..lookups / BATCH as u64 {
         let addresses: [u32; BATCH] = std::array::from_fn(|i| {
             let random = (numbers.next() >> 36) as u32;
             if i % 2 == 0 { random } else { random & 0x0fff_00ff | 0x8000 }
         });
-        // SAFETY: a table, and arrays of this function.
         let status =
             unsafe { lm_lookup_bulk4(table, addresses.as_ptr(), 4, BATCH, ids.as_mut_ptr()) };
         assert_eq!(status, LM_OK);
         wrong += addresses.iter().zip(ids).filter(|(address, id)| !is_right(**address, *id)).count()
             as u64;
-        // SAFETY: a reader of this thread.
         assert_eq!(unsafe { lm_reader_quiescent(reader) }, LM_OK);
     }
-    // SAFETY: a reader that nobody uses any more.
     assert_eq!(unsafe { lm_reader_free(reader) }, LM_OK);
     wrong
 }
@@ -83,15 +82,12 @@ fn change(writer: *mut lm_writer, ended: &AtomicBool) -> u64 {
             let number = (numbers.next() >> 52) as u32;
             let prefix = (number << 16 | 0x8000).to_be_bytes();
             let at = prefix.as_ptr().cast();
-            // SAFETY: a writer, and a prefix of this function.
             let status = match numbers.next() & 1 == 0 {
                 true => unsafe { lm_writer_add(writer, LM_IPV4, at, 24, number + 1 + (1 << 20)) },
-                // SAFETY: as above.
                 false => unsafe { lm_writer_remove(writer, LM_IPV4, at, 24) },
             };
             assert!(status == LM_OK || status == LM_NO_MATCH, "{status}");
         }
-        // SAFETY: a writer.
         assert_eq!(unsafe { lm_writer_commit(writer) }, LM_OK);
         commits += 1;
     }
@@ -105,7 +101,6 @@ fn under_a_writer(lookups: u64, flags: u32) {
         let readers: Vec<_> = (0..THREADS)
             .map(|seed| {
                 let mut reader = null_mut();
-                // SAFETY: a writer, and a place of this function.
                 assert_eq!(unsafe { lm_reader_new(writer, &mut reader) }, LM_OK);
                 let reader = Own(reader);
                 let wrong = &wrong;
@@ -125,7 +120,6 @@ fn under_a_writer(lookups: u64, flags: u32) {
     println!("{lookups} lookups in {THREADS} threads, {commits} commits");
     assert_eq!(wrong.into_inner(), 0);
     assert!(commits > 0);
-    // SAFETY: a writer that nobody uses any more.
     assert_eq!(unsafe { lm_writer_free(writer) }, LM_OK);
 }
 
