@@ -1,9 +1,10 @@
 //! Lookups: they allocate nothing, print nothing and do not panic.
 
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use longmatch::{IpPrefix, Ipv4, Ipv6, Keys, NextHopId};
+use longmatch::{IpPrefix, Ipv6, Keys, NextHopId};
 
 use crate::handle::{Arrays, Handle, Kind, lm_table};
 use crate::memory::{Read, Strided, answers, misuse, put};
@@ -99,11 +100,11 @@ pub unsafe extern "C" fn lm_lookup_bulk4(
         let ids = NextHopId::slice_of_raw(unsafe { answers(ids, count) }?);
         if stride == 4 {
             // SAFETY: the caller's memory, by the header; aligned.
-            return table.bulk4(Keys::host(unsafe { addresses.slice() }), ids);
+            return table.bulk4(unsafe { addresses.slice() }, ids);
         }
         // SAFETY: the caller's memory, by the header.
         let read = |i| u32::from_ne_bytes(unsafe { addresses.get(i) });
-        gather(ids, read, |addresses, ids| table.bulk4(Keys::host(addresses), ids))
+        gather(ids, read, |addresses, ids| table.bulk4(addresses, ids))
     };
     end(call())
 }
@@ -126,13 +127,9 @@ pub unsafe extern "C" fn lm_lookup_bulk4n(
         let addresses = Strided::new(addresses, (stride, 4), (count, ids))?;
         // SAFETY: the caller's memory, by the header.
         let ids = NextHopId::slice_of_raw(unsafe { answers(ids, count) }?);
-        if stride == 4 {
-            // SAFETY: the caller's memory, by the header; bytes have no alignment.
-            return table.bulk4(Keys::from(unsafe { addresses.slice::<[u8; 4]>() }), ids);
-        }
         // SAFETY: the caller's memory, by the header.
         let read = |i| u32::from_be_bytes(unsafe { addresses.get(i) });
-        gather(ids, read, |addresses, ids| table.bulk4(Keys::host(addresses), ids))
+        gather(ids, read, |addresses, ids| table.bulk4(addresses, ids))
     };
     end(call())
 }
@@ -183,7 +180,7 @@ pub unsafe extern "C" fn lm_lookup_bulk4p(
         let (packets, ids) = unsafe { pointers(packets, count, ids) }?;
         // SAFETY: none of the pointers is NULL; the caller's memory, by the header.
         let read = |i: usize| u32::from_be_bytes(unsafe { field(packets[i], offset) });
-        gather(ids, read, |addresses, ids| table.bulk4(Keys::host(addresses), ids))
+        gather(ids, read, |addresses, ids| table.bulk4(addresses, ids))
     };
     end(call())
 }
@@ -253,17 +250,19 @@ fn end(result: Read<()>) -> lm_status {
 
 /// Reads addresses into blocks on the stack, and looks up each block.
 #[inline(always)]
-fn gather<T: Copy + Default>(
+fn gather<T: Copy>(
     ids: &mut [Option<NextHopId>],
     read: impl Fn(usize) -> T,
     look_up: impl Fn(&[T], &mut [Option<NextHopId>]) -> Read<()>,
 ) -> Read<()> {
-    let mut block = [T::default(); BLOCK];
+    // Not zeros first: they would cost as much as a small batch.
+    let mut block = [const { MaybeUninit::<T>::uninit() }; BLOCK];
     for (number, ids) in ids.chunks_mut(BLOCK).enumerate() {
-        let addresses = &mut block[..ids.len()];
-        for (i, address) in addresses.iter_mut().enumerate() {
-            *address = read(number * BLOCK + i);
+        for (i, address) in block[..ids.len()].iter_mut().enumerate() {
+            address.write(read(number * BLOCK + i));
         }
+        // SAFETY: as many addresses as ids are written.
+        let addresses = unsafe { std::slice::from_raw_parts(block.as_ptr().cast(), ids.len()) };
         look_up(addresses, ids)?;
     }
     Ok(())
@@ -295,13 +294,13 @@ impl lm_table {
     }
 
     #[inline(always)]
-    fn bulk4(&self, addresses: Keys<'_, Ipv4>, ids: &mut [Option<NextHopId>]) -> Read<()> {
+    fn bulk4(&self, addresses: &[u32], ids: &mut [Option<NextHopId>]) -> Read<()> {
         match self.kind() {
-            Kind::File { table, .. } => table.ipv4().lookup_keys(addresses, ids),
-            Kind::Arrays(arrays) => arrays.ipv4.lookup_keys(addresses, ids),
+            Kind::File { table, .. } => table.ipv4().lookup_batch(addresses, ids),
+            Kind::Arrays(arrays) => arrays.ipv4.lookup_batch(addresses, ids),
             Kind::Live(live) => {
                 let view = live.view()?;
-                view.lookup_ids(addresses, ids);
+                view.ipv4().lookup_batch(addresses, ids);
                 ids.iter_mut().for_each(|id| *id = id.and_then(|id| view.value(id)).copied());
             }
         }
