@@ -59,55 +59,49 @@ fn main() -> Result<(), Box<dyn Error>> {
             (random.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
         })
         .collect();
+    let through_c = |addresses: &[u32], ids: &mut [u32]| {
+        let (from, to) = (addresses.as_ptr(), ids.as_mut_ptr());
+        // SAFETY: a table, and arrays of this length.
+        let status = unsafe { bulk(opened, from, 4, addresses.len(), to) };
+        assert_eq!(black_box(status), 0);
+    };
     let (mut c, mut rust) = (vec![0_u32; ADDRESSES], vec![None; ADDRESSES]);
     for batch in [8, 32, 256, ADDRESSES] {
-        let mut through_c = || {
-            for (addresses, ids) in addresses.chunks(batch).zip(c.chunks_mut(batch)) {
-                // SAFETY: a table, and arrays of this function.
-                let status = unsafe {
-                    bulk(opened, addresses.as_ptr(), 4, addresses.len(), ids.as_mut_ptr())
-                };
-                assert_eq!(black_box(status), 0);
-            }
-        };
-        let mut through_rust = || {
-            for (addresses, ids) in addresses.chunks(batch).zip(rust.chunks_mut(batch)) {
-                table.ipv4().lookup_batch(addresses, ids);
-            }
-        };
         let mut times = [(0.0, 0.0); PASSES];
         for (pass, time) in times.iter_mut().enumerate() {
             // The order changes from pass to pass.
-            let (mut one, mut two) = (0.0, 0.0);
-            if pass % 2 == 0 {
-                one = nanoseconds(&mut through_c);
+            for turn in [pass % 2, 1 - pass % 2] {
+                let batches = addresses.chunks(batch);
+                let start = processor_time();
+                match turn {
+                    0 => batches.zip(c.chunks_mut(batch)).for_each(|(a, ids)| through_c(a, ids)),
+                    _ => batches
+                        .zip(rust.chunks_mut(batch))
+                        .for_each(|(a, ids)| table.ipv4().lookup_batch(a, ids)),
+                }
+                let each = (processor_time() - start) / ADDRESSES as f64;
+                *(if turn == 0 { &mut time.0 } else { &mut time.1 }) = each;
             }
-            two += nanoseconds(&mut through_rust);
-            if pass % 2 == 1 {
-                one = nanoseconds(&mut through_c);
-            }
-            *time = (one, two);
         }
         if !c.iter().copied().eq(rust.iter().map(|id| NextHopId::to_raw(*id))) {
             return Err("the answers differ".into());
         }
-        let each = |of: fn(&(f64, f64)) -> f64| {
-            let mut all: Vec<f64> = times.iter().map(of).collect();
-            all.sort_by(f64::total_cmp);
-            (all[PASSES / 2], all[PASSES / 4], all[3 * PASSES / 4])
-        };
-        let (c, rust, ratio) = (each(|it| it.0), each(|it| it.1), each(|it| it.0 / it.1));
-        println!(
-            "batch {batch}: C {c:.2?} ns, Rust {rust:.2?} ns, C / Rust {ratio:.3?} (median, quartiles)"
-        );
+        print(batch, &times);
     }
     Ok(())
 }
 
-fn nanoseconds(work: &mut dyn FnMut()) -> f64 {
-    let start = processor_time();
-    work();
-    (processor_time() - start) / ADDRESSES as f64
+/// Medians and quartiles of the passes.
+fn print(batch: usize, times: &[(f64, f64); PASSES]) {
+    let each = |of: fn(&(f64, f64)) -> f64| {
+        let mut all: Vec<f64> = times.iter().map(of).collect();
+        all.sort_by(f64::total_cmp);
+        (all[PASSES / 2], all[PASSES / 4], all[3 * PASSES / 4])
+    };
+    let (c, rust, ratio) = (each(|it| it.0), each(|it| it.1), each(|it| it.0 / it.1));
+    println!(
+        "batch {batch}: C {c:.2?} ns, Rust {rust:.2?} ns, C / Rust {ratio:.3?} (median, quartiles)"
+    );
 }
 
 /// Other programs of a busy machine do not count.

@@ -108,5 +108,8 @@ fn each_call_has_a_manual_page() {
     }
     let other = |name: &str| !name.starts_with("lm_feed_");
     let pages = fs::read_dir(&pages).unwrap().filter_map(Result::ok);
-    assert_eq!(pages.filter(|page| other(&page.file_name().to_string_lossy())).count(), names.len());
+    assert_eq!(
+        pages.filter(|page| other(&page.file_name().to_string_lossy())).count(),
+        names.len()
+    );
 }
