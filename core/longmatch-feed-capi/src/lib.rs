@@ -81,7 +81,9 @@ pub unsafe extern "C" fn lm_feed_compile_file(
 ) -> i32 {
     let call = || {
         // SAFETY: the caller's memory, by the header.
-        let (source, target) = unsafe { (path(source)?, path(target)?) };
+        let source = unsafe { path(source) }?;
+        // SAFETY: the caller's memory, by the header.
+        let target = unsafe { path(target) }?;
         // SAFETY: the caller's memory, by the header.
         let (options, spec) = unsafe { read_options(options, size) }?;
         let (data, report) = load(options, |loader| loader.path(source))?;
@@ -108,11 +110,14 @@ pub unsafe extern "C" fn lm_feed_compile_memory(
     message_size: usize,
 ) -> i32 {
     let call = || {
-        if bytes.is_null() || table.is_null() || table_size.is_null() {
-            return Err(null("the input or a place for the result"));
+        // SAFETY: the caller's memory, by the header.
+        let table = unsafe { place(table) }?;
+        // SAFETY: the caller's memory, by the header.
+        let table_size = unsafe { place(table_size) }?;
+        (*table, *table_size) = (null_mut(), 0);
+        if bytes.is_null() {
+            return Err(null("the input"));
         }
-        // SAFETY: not NULL; the caller's memory, by the header.
-        unsafe { (table.write(null_mut()), table_size.write(0)) };
         if count > usize::MAX / 16 {
             return Err(Failure(LM_FEED_E_LENGTH, "the input is larger than SIZE_MAX / 16".into()));
         }
@@ -129,8 +134,7 @@ pub unsafe extern "C" fn lm_feed_compile_memory(
         }
         // SAFETY: as many bytes were just allocated.
         unsafe { memory.copy_from_nonoverlapping(made.as_ptr(), made.len()) };
-        // SAFETY: not NULL; the caller's memory, by the header.
-        unsafe { (table.write(memory.cast()), table_size.write(made.len())) };
+        (*table, *table_size) = (memory.cast(), made.len());
         Ok(report.warnings().join("\n"))
     };
     // SAFETY: the caller's memory, by the header.
@@ -152,7 +156,17 @@ fn layout(size: usize) -> Result<Layout, Failure> {
 }
 
 fn null(what: &str) -> Failure {
-    Failure(LM_FEED_E_NULL, format!("{what} is NULL"))
+    Failure(LM_FEED_E_NULL, format!("{what} is NULL or misaligned"))
+}
+
+/// A place for a result.
+///
+/// # Safety
+/// NULL, or a place of the caller.
+unsafe fn place<'a, T>(place: *mut T) -> Result<&'a mut T, Failure> {
+    let place = if place.is_aligned() { place } else { null_mut() };
+    // SAFETY: NULL or aligned, and the caller promises the rest.
+    unsafe { place.as_mut() }.ok_or_else(|| null("a place for the result"))
 }
 
 /// # Safety
@@ -247,7 +261,9 @@ unsafe fn end(
         // SAFETY: at most `size - 1` bytes, and the caller promises `size`.
         unsafe { to.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
         // SAFETY: inside of the same bytes.
-        unsafe { to.add(text.len()).write(0) };
+        let end = unsafe { to.add(text.len()) };
+        // SAFETY: the last of at most `size` bytes.
+        unsafe { end.write(0) };
     }
     status
 }
