@@ -15,9 +15,11 @@ use crate::workspace::rust_files;
 /// as one file: the files of an engine may import each other.
 const CRATES: [(&str, &str); 12] = [
     ("core/longmatch/src", "engine"),
+    ("core/longmatch-capi/src", ""),
     ("core/longmatch-cli/src", ""),
     ("core/longmatch-bpf/src", ""),
     ("core/longmatch-feed/src", ""),
+    ("core/longmatch-feed-capi/src", ""),
     ("core/longmatch-python/src", ""),
     ("lab/longmatch-bench/src", ""),
     ("lab/longmatch-lab/src", ""),
