@@ -13,7 +13,9 @@ fn main() {
     if !(is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu")) {
         return;
     }
-    let name = format!("liblongmatch.so.{ABI}");
+    // `longmatch-capi` and `longmatch-feed-capi`.
+    let package = env::var("CARGO_PKG_NAME").expect("cargo sets it");
+    let name = format!("lib{}.so.{ABI}", package.trim_end_matches("-capi"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     // The unwinder, linked statically: the standard library asks for the shared one, which would be a dependency beside
     // the C library. The linker finds this file first, and reads it as a script.

@@ -1,4 +1,4 @@
-# Makes a manual page of each function of longmatch.h: its comment, and its declaration after it.
+# Makes a manual page of each function of a header: its comment, and its declaration after it.
 
 function page(name, file, i, text) {
     file = out "/" name ".3"
@@ -9,11 +9,11 @@ function page(name, file, i, text) {
     gsub(/`/, "", text)
     sub(/[.:]$/, "", text)
     print name " \\- " tolower(substr(text, 1, 1)) substr(text, 2) >file
-    print ".SH SYNOPSIS\n.nf\n#include <longmatch.h>\n" >file
+    print ".SH SYNOPSIS\n.nf\n#include <" header ">\n" >file
     for (i = 1; i <= lines; i++) print declaration[i] >file
     print ".fi\n.SH DESCRIPTION" >file
     for (i = 1; i <= comments; i++) print (comment[i] == "" ? ".PP" : escaped(comment[i])) >file
-    print ".SH SEE ALSO\nThe head of longmatch.h has the rules for all calls." >file
+    print ".SH SEE ALSO\nThe head of " header " has the rules for all calls." >file
     close(file)
 }
 

@@ -1,11 +1,13 @@
 //! Lookups: they allocate nothing, print nothing and do not panic.
 
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use longmatch::{IpPrefix, Ipv4, Ipv6, Keys, NextHopId};
+use longmatch::{IpPrefix, Ipv6, Keys, NextHopId};
 
 use crate::handle::{Arrays, Handle, Kind, lm_table};
+use crate::live::LiveTable;
 use crate::memory::{Read, Strided, answers, misuse, put};
 use crate::status::{
     LM_E_ALIGN, LM_E_ID, LM_E_NULL, LM_E_UNSUPPORTED, LM_NO_MATCH, LM_OK, lm_status,
@@ -85,6 +87,41 @@ pub unsafe extern "C" fn lm_lookup_bulk4(
     count: usize,
     ids: *mut u32,
 ) -> lm_status {
+    let is_aligned = addresses.is_aligned();
+    if stride == 4 && is_aligned & is_plain::<4>(addresses.cast(), count, ids) {
+        // SAFETY: not NULL, aligned and apart; the caller's memory, by the header.
+        let keys = unsafe { std::slice::from_raw_parts(addresses, count) };
+        // SAFETY: as above.
+        let out = NextHopId::slice_of_raw(unsafe { std::slice::from_raw_parts_mut(ids, count) });
+        // SAFETY: a handle, by the header.
+        return end(unsafe { lm_table::borrow(table) }.and_then(|table| table.bulk4(keys, out)));
+    }
+    // SAFETY: the caller's memory and handle, by the header.
+    unsafe { bulk4_with_gaps(table, addresses, stride, count, ids) }
+}
+
+/// Whether addresses without gaps and answers need no other checks: neither is NULL, they are apart, and answers are
+/// aligned. Few instructions: those between two small batches keep the CPU from overlapping their reads.
+#[inline(always)]
+fn is_plain<const WIDTH: usize>(addresses: *const c_void, count: usize, ids: *mut u32) -> bool {
+    let (from, to) = (addresses.addr(), ids.addr());
+    let apart = (to.wrapping_sub(from) >= count.wrapping_mul(WIDTH))
+        & (from.wrapping_sub(to) >= count.wrapping_mul(4));
+    apart & (from != 0) & (to != 0) & ids.is_aligned() & (count <= usize::MAX / 32)
+}
+
+/// The cases of `lm_lookup_bulk4` with gaps or misuse.
+///
+/// # Safety
+/// That of `lm_lookup_bulk4`.
+#[inline(never)]
+unsafe fn bulk4_with_gaps(
+    table: *const lm_table,
+    addresses: *const u32,
+    stride: usize,
+    count: usize,
+    ids: *mut u32,
+) -> lm_status {
     let call = || {
         // SAFETY: a handle, by the header.
         let table = unsafe { lm_table::borrow(table) }?;
@@ -97,13 +134,9 @@ pub unsafe extern "C" fn lm_lookup_bulk4(
         }
         // SAFETY: the caller's memory, by the header.
         let ids = NextHopId::slice_of_raw(unsafe { answers(ids, count) }?);
-        if stride == 4 {
-            // SAFETY: the caller's memory, by the header; aligned.
-            return table.bulk4(Keys::host(unsafe { addresses.slice() }), ids);
-        }
         // SAFETY: the caller's memory, by the header.
         let read = |i| u32::from_ne_bytes(unsafe { addresses.get(i) });
-        gather(ids, read, |addresses, ids| table.bulk4(Keys::host(addresses), ids))
+        gather(ids, read, |addresses, ids| table.bulk4(addresses, ids))
     };
     end(call())
 }
@@ -126,13 +159,9 @@ pub unsafe extern "C" fn lm_lookup_bulk4n(
         let addresses = Strided::new(addresses, (stride, 4), (count, ids))?;
         // SAFETY: the caller's memory, by the header.
         let ids = NextHopId::slice_of_raw(unsafe { answers(ids, count) }?);
-        if stride == 4 {
-            // SAFETY: the caller's memory, by the header; bytes have no alignment.
-            return table.bulk4(Keys::from(unsafe { addresses.slice::<[u8; 4]>() }), ids);
-        }
         // SAFETY: the caller's memory, by the header.
         let read = |i| u32::from_be_bytes(unsafe { addresses.get(i) });
-        gather(ids, read, |addresses, ids| table.bulk4(Keys::host(addresses), ids))
+        gather(ids, read, |addresses, ids| table.bulk4(addresses, ids))
     };
     end(call())
 }
@@ -148,16 +177,37 @@ pub unsafe extern "C" fn lm_lookup_bulk6(
     count: usize,
     ids: *mut u32,
 ) -> lm_status {
+    if stride == 16 && is_plain::<16>(addresses, count, ids) {
+        // SAFETY: not NULL and apart; the caller's memory, by the header.
+        let keys = unsafe { std::slice::from_raw_parts(addresses.cast::<[u8; 16]>(), count) };
+        // SAFETY: as above, and aligned.
+        let out = NextHopId::slice_of_raw(unsafe { std::slice::from_raw_parts_mut(ids, count) });
+        // SAFETY: a handle, by the header.
+        let table = unsafe { lm_table::borrow(table) };
+        return end(table.and_then(|table| table.bulk6(Keys::from(keys), out)));
+    }
+    // SAFETY: the caller's memory and handle, by the header.
+    unsafe { bulk6_with_gaps(table, addresses, stride, count, ids) }
+}
+
+/// The cases of `lm_lookup_bulk6` with gaps or misuse.
+///
+/// # Safety
+/// That of `lm_lookup_bulk6`.
+#[inline(never)]
+unsafe fn bulk6_with_gaps(
+    table: *const lm_table,
+    addresses: *const c_void,
+    stride: usize,
+    count: usize,
+    ids: *mut u32,
+) -> lm_status {
     let call = || {
         // SAFETY: a handle, by the header.
         let table = unsafe { lm_table::borrow(table) }?;
         let addresses = Strided::new(addresses, (stride, 16), (count, ids))?;
         // SAFETY: the caller's memory, by the header.
         let ids = NextHopId::slice_of_raw(unsafe { answers(ids, count) }?);
-        if stride == 16 {
-            // SAFETY: the caller's memory, by the header; bytes have no alignment.
-            return table.bulk6(Keys::from(unsafe { addresses.slice::<[u8; 16]>() }), ids);
-        }
         // SAFETY: the caller's memory, by the header.
         let read = |i| u128::from_be_bytes(unsafe { addresses.get(i) });
         gather(ids, read, |addresses, ids| table.bulk6(Keys::host(addresses), ids))
@@ -183,7 +233,7 @@ pub unsafe extern "C" fn lm_lookup_bulk4p(
         let (packets, ids) = unsafe { pointers(packets, count, ids) }?;
         // SAFETY: none of the pointers is NULL; the caller's memory, by the header.
         let read = |i: usize| u32::from_be_bytes(unsafe { field(packets[i], offset) });
-        gather(ids, read, |addresses, ids| table.bulk4(Keys::host(addresses), ids))
+        gather(ids, read, |addresses, ids| table.bulk4(addresses, ids))
     };
     end(call())
 }
@@ -252,18 +302,23 @@ fn end(result: Read<()>) -> lm_status {
 }
 
 /// Reads addresses into blocks on the stack, and looks up each block.
-#[inline(always)]
-fn gather<T: Copy + Default>(
+///
+/// Not inlined, as all that a batch without gaps does not need: each instruction between two small batches keeps the CPU
+/// from overlapping their reads.
+#[inline(never)]
+fn gather<T: Copy>(
     ids: &mut [Option<NextHopId>],
     read: impl Fn(usize) -> T,
     look_up: impl Fn(&[T], &mut [Option<NextHopId>]) -> Read<()>,
 ) -> Read<()> {
-    let mut block = [T::default(); BLOCK];
+    // Not zeros first: they would cost as much as a small batch.
+    let mut block = [const { MaybeUninit::<T>::uninit() }; BLOCK];
     for (number, ids) in ids.chunks_mut(BLOCK).enumerate() {
-        let addresses = &mut block[..ids.len()];
-        for (i, address) in addresses.iter_mut().enumerate() {
-            *address = read(number * BLOCK + i);
+        for (i, address) in block[..ids.len()].iter_mut().enumerate() {
+            address.write(read(number * BLOCK + i));
         }
+        // SAFETY: as many addresses as ids are written.
+        let addresses = unsafe { std::slice::from_raw_parts(block.as_ptr().cast(), ids.len()) };
         look_up(addresses, ids)?;
     }
     Ok(())
@@ -295,15 +350,11 @@ impl lm_table {
     }
 
     #[inline(always)]
-    fn bulk4(&self, addresses: Keys<'_, Ipv4>, ids: &mut [Option<NextHopId>]) -> Read<()> {
+    fn bulk4(&self, addresses: &[u32], ids: &mut [Option<NextHopId>]) -> Read<()> {
         match self.kind() {
-            Kind::File { table, .. } => table.ipv4().lookup_keys(addresses, ids),
-            Kind::Arrays(arrays) => arrays.ipv4.lookup_keys(addresses, ids),
-            Kind::Live(live) => {
-                let view = live.view()?;
-                view.lookup_ids(addresses, ids);
-                ids.iter_mut().for_each(|id| *id = id.and_then(|id| view.value(id)).copied());
-            }
+            Kind::File { table, .. } => table.ipv4().lookup_batch(addresses, ids),
+            Kind::Arrays(arrays) => arrays.ipv4.lookup_batch(addresses, ids),
+            Kind::Live(live) => return live.bulk4(addresses, ids),
         }
         Ok(())
     }
@@ -313,12 +364,26 @@ impl lm_table {
         match self.kind() {
             Kind::File { table, .. } => table.lookup_ids(addresses, ids),
             Kind::Arrays(arrays) => arrays.bulk6(addresses, ids),
-            Kind::Live(live) => {
-                let view = live.view()?;
-                view.lookup_ids(addresses, ids);
-                ids.iter_mut().for_each(|id| *id = id.and_then(|id| view.value(id)).copied());
-            }
+            Kind::Live(live) => return live.bulk6(addresses, ids),
         }
+        Ok(())
+    }
+}
+
+impl LiveTable {
+    #[inline(never)]
+    fn bulk4(&self, addresses: &[u32], ids: &mut [Option<NextHopId>]) -> Read<()> {
+        let view = self.view()?;
+        view.ipv4().lookup_batch(addresses, ids);
+        ids.iter_mut().for_each(|id| *id = id.and_then(|id| view.value(id)).copied());
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn bulk6(&self, addresses: Keys<'_, Ipv6>, ids: &mut [Option<NextHopId>]) -> Read<()> {
+        let view = self.view()?;
+        view.lookup_ids(addresses, ids);
+        ids.iter_mut().for_each(|id| *id = id.and_then(|id| view.value(id)).copied());
         Ok(())
     }
 }
@@ -331,6 +396,7 @@ impl Arrays {
         }
     }
 
+    #[inline(never)]
     fn bulk6(&self, addresses: Keys<'_, Ipv6>, ids: &mut [Option<NextHopId>]) {
         // Without an early end, so that the loop has no branches.
         let any = (0..addresses.len()).fold(false, |any, i| any | is_mapped(addresses.get(i)));

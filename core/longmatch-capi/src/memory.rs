@@ -97,8 +97,8 @@ fn check_count(count: usize) -> Read<()> {
 #[derive(Clone, Copy)]
 pub(crate) struct Strided {
     first: *const u8,
-    pub stride: usize,
-    pub count: usize,
+    stride: usize,
+    count: usize,
 }
 
 impl Strided {
@@ -151,19 +151,6 @@ impl Strided {
         let at = unsafe { self.first.add(i * self.stride) };
         // SAFETY: the caller promises it; an array of bytes has no alignment.
         unsafe { at.cast::<[u8; N]>().read() }
-    }
-
-    /// Addresses without gaps as a slice of items that are as long as the stride.
-    ///
-    /// # Safety
-    /// They are valid for reads, aligned for `T`, and nobody writes them, for as long as `'a`.
-    pub unsafe fn slice<'a, T>(self) -> &'a [T] {
-        debug_assert_eq!(self.stride, size_of::<T>());
-        match self.count {
-            0 => &[],
-            // SAFETY: the caller promises it; `new` has checked for NULL.
-            count => unsafe { std::slice::from_raw_parts(self.first.cast(), count) },
-        }
     }
 }
 

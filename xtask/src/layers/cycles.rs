@@ -13,11 +13,12 @@ use crate::workspace::rust_files;
 
 /// The sources of the crates that are checked, from the repository's root, with a module of which each directory counts
 /// as one file: the files of an engine may import each other.
-const CRATES: [(&str, &str); 11] = [
+const CRATES: [(&str, &str); 12] = [
     ("core/longmatch/src", "engine"),
     ("core/longmatch-capi/src", ""),
     ("core/longmatch-cli/src", ""),
     ("core/longmatch-feed/src", ""),
+    ("core/longmatch-feed-capi/src", ""),
     ("core/longmatch-python/src", ""),
     ("lab/longmatch-bench/src", ""),
     ("lab/longmatch-lab/src", ""),

@@ -63,7 +63,7 @@ fn pkg_config_finds_it() {
     let program = dir.path("static");
     let link = flags(&["--static", "--cflags", "--libs", "longmatch"]);
     let mut link_static = Command::new(compiler);
-    link_static.arg(dir.path("main.c")).args(link).arg("-lgcc_eh").arg("-o").arg(&program);
+    link_static.arg(dir.path("main.c")).args(link).arg("-o").arg(&program);
     succeed(&mut link_static);
     answers(&program, Path::new("/nonexistent"));
 }
@@ -106,5 +106,10 @@ fn each_call_has_a_manual_page() {
         let page = fs::read_to_string(pages.join(format!("{name}.3"))).expect("the page exists");
         assert!(page.contains(&format!("{name}(")) && page.contains("Threads:"), "{page}");
     }
-    assert_eq!(fs::read_dir(&pages).unwrap().count(), names.len());
+    let other = |name: &str| !name.starts_with("lm_feed_");
+    let pages = fs::read_dir(&pages).unwrap().filter_map(Result::ok);
+    assert_eq!(
+        pages.filter(|page| other(&page.file_name().to_string_lossy())).count(),
+        names.len()
+    );
 }
