@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+import longmatch
+
 COMMAND = [sys.executable, "-m", "longmatch"]
 
 
@@ -67,3 +69,26 @@ def test_the_script_is_installed():
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("the package is not installed")
     assert [(script.name, script.value) for script in scripts] == [("longmatch", "longmatch.__main__:main")]
+
+
+def test_it_names_a_table_that_another_program_shortened(tmp_path):
+    """The process is the command, so it has the command's handler of SIGBUS; the module in another process has none."""
+    table = tmp_path / "t.lm"
+    longmatch.compile("".join(f"{i >> 8 & 255}.{i & 255}.0.0/16 {i}\n" for i in range(1 << 15)).encode(), table)
+    with subprocess.Popen(
+        [*COMMAND, "lookup", "--table", str(table), "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stdin.write(b"1.1.1.1\n")
+        process.stdin.flush()
+        assert process.stdout.readline().startswith(b"1.1.1.1\t1.1.0.0/16\t")
+        os.truncate(table, 0)
+        process.stdin.write(b"99.1.1.1\n")
+        process.stdin.close()
+        message = process.stderr.read().decode()
+        assert process.wait(60) == 2, message
+        assert f"longmatch: {table}: a bus error: the mapped file was shortened" in message
+    longmatch.compile(b"10.0.0.0/8 1\n", table)
+    program = "import longmatch, sys; t = longmatch.open(sys.argv[1]); print(open('/proc/self/status').read())"
+    found = subprocess.run([sys.executable, "-c", program, table], capture_output=True, text=True, check=True)
+    caught = int(next(line for line in found.stdout.splitlines() if line.startswith("SigCgt:")).split()[1], 16)
+    assert caught >> (signal.SIGINT - 1) & 1 and not caught >> (signal.SIGBUS - 1) & 1
