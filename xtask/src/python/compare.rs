@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use super::environment::{self, Environment, output};
 use super::{Purpose, build, directory, package};
 use crate::steps::{CommandResult, Steps, Verdict};
-use crate::workspace::{root, target};
+use crate::workspace::{longmatch_of_release, root, target};
 
 /// The records of the comparison.
 const RECORDS: &str = "docs/results/published/python.ndjson";
@@ -47,16 +47,29 @@ pub fn run() -> CommandResult {
     let spark = installed("spark", "recipes/requirements.txt", Purpose::Rates);
     let spark = spark.map_err(reason)?;
     let mut cargo = Command::new("cargo");
-    environment::run(cargo.args(["build", "--release", "--package", "longmatch-cli"]))?;
+    environment::run(cargo.args([
+        "build",
+        "--release",
+        "--package",
+        "longmatch-cli",
+        "--package",
+        "longmatch-lab",
+    ]))?;
     let commit = Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output()?;
     let commit = String::from_utf8(commit.stdout)?;
     let mut records = Vec::new();
     let mut python = compare.python();
     python.arg(package().join("compare/compare.py")).args(["--commit", commit.trim()]);
-    python.arg("--longmatch").arg(target().join("release/longmatch"));
+    python.arg("--lab").arg(target().join("release/longmatch-lab"));
     records.extend(output(&mut python)?);
+    for program in ["mmdb.py", "warehouses.py"] {
+        let mut python = compare.python();
+        python.arg(package().join("compare").join(program));
+        records.extend(output(python.arg("--longmatch").arg(longmatch_of_release()))?);
+    }
     let mut python = spark.python();
-    records.extend(output(local(python.arg(package().join("compare/spark.py"))))?);
+    python.arg(package().join("compare/spark.py")).arg("--longmatch").arg(longmatch_of_release());
+    records.extend(output(local(&mut python))?);
     fs::write(root().join(RECORDS), records)?;
     println!("wrote {RECORDS}; `cargo xtask docs` writes the tables");
     Ok(true)
