@@ -5,8 +5,6 @@ Each writer is a process of its own, which reads the embedded routes of both fam
 """
 
 import argparse
-import multiprocessing
-import os
 import shutil
 import subprocess
 import sys
@@ -59,23 +57,29 @@ def go_writer(directory):
     return directory / "write"
 
 
+# The peak of memory of a process is at least that of the process that starts it: this one is small.
+START = """
+import os, sys, time
+start = time.perf_counter()
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, usage = os.wait4(child, 0)
+print(os.waitstatus_to_exitcode(status), time.perf_counter() - start, usage.ru_maxrss / 1024)
+"""
+
+
 def run(command):
     """The seconds and the peak of memory, in MiB, of a process that succeeds."""
-    start = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise SystemExit(f"{command} ended with {child.returncode}")
-    return time.perf_counter() - start, usage.ru_maxrss / 1024
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", START, *command], capture_output=True, text=True, check=True)
+    code, seconds, memory = done.stdout.splitlines()[-1].split()
+    if code != "0":
+        raise SystemExit(f"{command} ended with {code}: {done.stderr}")
+    return float(seconds), float(memory)
 
 
 def writing(directory, command):
     """Measures the writers; returns the files of longmatch: `.lm` and `.mmdb`."""
     text, short, out = directory / "routes.txt", directory / "first.txt", directory / "out"
-    # In another process: the peak of memory of a child is at least that of its parent when it starts.
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        count = pool.apply(routes, (text,))
+    count = routes(text)
     with text.open() as lines:
         short.write_text("".join(line for line, _ in zip(lines, range(FIRST))))
     lm, own = directory / "routes.lm", directory / "routes.mmdb"

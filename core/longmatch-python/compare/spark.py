@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from importlib.metadata import version
 from pathlib import Path
 
 import longmatch
@@ -17,7 +18,7 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
-from common import experiment, rate, value
+from common import experiment, rate, run, value
 
 JOIN = Path(__file__).with_name("spark_join.py")
 RECIPE = Path(__file__).parents[1] / "recipes" / "spark_annotate.py"
@@ -44,7 +45,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--addresses", type=int, default=10_000_000)
     parser.add_argument("--longmatch", required=True, help="the command")
+    parser.add_argument("--commit", default="unknown")
     options = parser.parse_args()
+    run({"PySpark": version("pyspark"), "commit": options.commit},
+        {"random addresses": options.addresses, "passes after a warm-up": PASSES})
     with tempfile.TemporaryDirectory() as directory:
         directory = Path(directory)
         table, ranges, out = directory / "asn.lm", directory / "ranges.csv", directory / "out"

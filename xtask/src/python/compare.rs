@@ -8,8 +8,9 @@ use super::{Purpose, build, directory, package};
 use crate::steps::{CommandResult, Steps, Verdict};
 use crate::workspace::{longmatch_of_release, root, target};
 
-/// The records of the comparison.
-const RECORDS: &str = "docs/results/published/python.ndjson";
+/// The records of the comparison, and those of the recipe for Spark.
+const RECORDS: [&str; 2] =
+    ["docs/results/published/python.ndjson", "docs/results/published/spark.ndjson"];
 
 /// Runs the tests of the recipe for Spark, and returns whether all passed.
 pub fn spark() -> CommandResult {
@@ -68,10 +69,13 @@ pub fn run() -> CommandResult {
         records.extend(output(python.arg("--longmatch").arg(longmatch_of_release()))?);
     }
     let mut python = spark.python();
-    python.arg(package().join("compare/spark.py")).arg("--longmatch").arg(longmatch_of_release());
-    records.extend(output(local(&mut python))?);
-    fs::write(root().join(RECORDS), records)?;
-    println!("wrote {RECORDS}; `cargo xtask docs` writes the tables");
+    python.arg(package().join("compare/spark.py")).args(["--commit", commit.trim()]);
+    python.arg("--longmatch").arg(longmatch_of_release());
+    for (path, records) in RECORDS.into_iter().zip([records, output(local(&mut python))?]) {
+        fs::write(root().join(path), records)?;
+        println!("wrote {path}");
+    }
+    println!("`cargo xtask docs` writes the tables");
     Ok(true)
 }
 
