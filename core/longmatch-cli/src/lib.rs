@@ -7,6 +7,9 @@
 #![deny(unsafe_code)]
 
 pub mod args;
+#[cfg(unix)]
+#[allow(unsafe_code, reason = "the handler of a signal")]
+mod bus_error;
 #[cfg(feature = "columnar")]
 mod cell_arrays;
 mod cells;

@@ -97,12 +97,16 @@ pub fn set_program(name: &'static str) {
     PROGRAM.get_or_init(|| name);
 }
 
+/// The program's name.
+pub fn program() -> &'static str {
+    PROGRAM.get().unwrap_or(&"longmatch")
+}
+
 /// Prints a note or a warning on standard error. The caller escapes names and next hops in the
 /// message with [`longmatch_feed::printable`].
 pub fn warn(message: impl Display) {
     // The command goes on if standard error is closed.
-    let program = PROGRAM.get().unwrap_or(&"longmatch");
-    let _ = writeln!(io::stderr(), "{program}: {message}");
+    let _ = writeln!(io::stderr(), "{}: {message}", program());
 }
 
 /// Formats a number with commas: `1,042,325`.

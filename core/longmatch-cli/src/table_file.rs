@@ -31,6 +31,8 @@ pub fn open(
     if is_stdin(path) {
         return Err(CliError::new("--table does not accept '-': it maps a file into memory"));
     }
+    #[cfg(unix)]
+    crate::bus_error::name_file(path);
     let opened = match trust {
         // SAFETY: the help and the guide of `--table` state that a file in use is only replaced.
         true => unsafe { FileTable::map_trusted(path) },

@@ -20,7 +20,8 @@ def record(kind, **fields):
 
 def run(machine, inputs):
     """Records the run: its date, and pairs of name and value about the machine and the inputs."""
-    machine = {"CPU": cpu(), "cores": os.cpu_count(), "Python": platform.python_version(), **machine}
+    load = f"{os.getloadavg()[0]:.1f}"
+    machine = {"CPU": cpu(), "cores": os.cpu_count(), "load average": load, "Python": platform.python_version(), **machine}
     pairs = [[[name, str(value)] for name, value in part.items()] for part in (machine, inputs)]
     date = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
     record("run", version=machine["commit"], date=date, machine=pairs[0], inputs=pairs[1])

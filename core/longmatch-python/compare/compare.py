@@ -4,7 +4,7 @@ Every contender has the embedded table, and every answer is compared with the ot
 are interleaved: each contender in turn, a warm-up first, then five. Packages that take one address at a time get fewer
 addresses, so that a pass takes seconds; a record has their number.
 
-    python compare.py --longmatch target/release/longmatch > docs/results/published/python.ndjson
+    python compare.py --lab target/release/longmatch-lab > docs/results/published/python.ndjson
 """
 
 import argparse
@@ -24,14 +24,16 @@ import duckdb
 import maxminddb
 import netaddr
 import numpy
+import pandas
 import polars
 import pyarrow
 import pyasn
 import pytricia
 import radix
 
+import engines
 import longmatch
-from common import disjoint, experiment, note, rate, record, run, value, write_mmdb
+from common import disjoint, experiment, note, rate, record, run, value
 
 DATA = Path(__file__).parents[3] / "data"
 
@@ -50,10 +52,10 @@ def place(figure, package, how):
 
 
 class Contender:
-    """One way to look up addresses: `call` takes no argument and returns the origin AS of each, or None."""
+    """One way to look up addresses: `call` takes no argument and returns the origin AS of each, or None; or their sum and number."""
 
-    def __init__(self, package, how, keys, addresses, threads, call):
-        self.package, self.how, self.keys, self.threads = package, how, keys, threads
+    def __init__(self, package, how, keys, addresses, threads, call, figure="lookups"):
+        self.package, self.how, self.keys, self.threads, self.figure = package, how, keys, threads, figure
         self.addresses, self.call, self.seconds = addresses, call, []
 
     def run(self):
@@ -89,7 +91,7 @@ class Data:
         dat.write_text("".join(f"{prefix}\t{asn}\n" for prefix, asn in self.found))
         self.pyasn = pyasn.pyasn(str(dat))
         self.mmdb_path = directory / "table.mmdb"
-        write_mmdb(self.found, self.mmdb_path)
+        self.frozen.save(self.mmdb_path)
         self.mmdb = maxminddb.open_database(str(self.mmdb_path), maxminddb.MODE_MMAP_EXT)
         starts, answers = disjoint(self.found)
         self.starts = polars.Series("start", starts, dtype=polars.UInt32)
@@ -143,7 +145,7 @@ def contenders(data):
 
     def mmdb(ip):
         match = data.mmdb.get(ip)
-        return match and match["autonomous_system_number"]
+        return match and match["asn"]
 
     return [
         ours("`lookup_many`, codes", "NumPy uint32", data.ints),
@@ -161,6 +163,7 @@ def contenders(data):
         Contender("polars", "sort, `join_asof`, sort back", "UInt32", count, threads, lambda: polars_join(data)),
         Contender("duckdb", "`ASOF JOIN`, sum of the answers", "UINTEGER", count, 1, lambda: duck_join(data, 1)),
         Contender("duckdb", "`ASOF JOIN`, sum of the answers", "UINTEGER", count, threads, lambda: duck_join(data, threads)),
+        *(Contender(package, how, keys, count, 1, call, "engines") for package, how, keys, call in engines.ways(data)),
     ]
 
 
@@ -168,14 +171,16 @@ def in_numpy(contender, answers, frozen):
     """The answers as AS numbers, 0 where there is none."""
     if contender.package == "longmatch" and "codes" in contender.how:
         return numpy.array([value or 0 for value in frozen.values_by_code], dtype=numpy.int64)[answers]
-    if contender.package == "polars":
+    if isinstance(answers, polars.Series):
         return answers.fill_null(0).to_numpy().astype(numpy.int64)
+    if isinstance(answers, pandas.Series):
+        return answers.fillna(0).to_numpy(dtype=numpy.int64)
     return numpy.array([answer or 0 for answer in answers], dtype=numpy.int64)
 
 
 def check(contender, answers, data, right):
     """Refuses a contender with other answers than the disjoint ranges give."""
-    if contender.package == "duckdb":
+    if isinstance(answers, tuple):
         same = (int(answers[0]), answers[1]) == (int(right.sum()), int((data.expected_matched).sum()))
     else:
         same = numpy.array_equal(in_numpy(contender, answers, data.frozen), right[: contender.addresses])
@@ -203,7 +208,7 @@ def measure(data):
                 way.seconds.clear()
             del answers
     for way in ways:
-        rate("million/s", way.addresses / 1e6, way.seconds, **place("lookups", way.package, way.how), keys=way.keys,
+        rate("million/s", way.addresses / 1e6, way.seconds, **place(way.figure, way.package, way.how), keys=way.keys,
              threads=way.threads)
 
 
@@ -229,7 +234,7 @@ def openings(data, directory):
         ("pytricia", "`pickle.load`", pickled, "import pickle, pytricia", "t = pickle.load(open(sys.argv[1], 'rb'))",
          "t['8.8.8.8']"),
         ("maxminddb", "`open_database`, mmap", data.mmdb_path, "import maxminddb",
-         "t = maxminddb.open_database(sys.argv[1], maxminddb.MODE_MMAP_EXT)", "t.get('8.8.8.8')['autonomous_system_number']"),
+         "t = maxminddb.open_database(sys.argv[1], maxminddb.MODE_MMAP_EXT)", "t.get('8.8.8.8')['asn']"),
     ]
     seconds = [[] for _ in ways]
     for number in range(PASSES + 1):
@@ -302,7 +307,7 @@ def main():
     """Runs everything."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--addresses", type=int, default=10_000_000)
-    parser.add_argument("--longmatch", help="the command, for the rate of the Rust library")
+    parser.add_argument("--lab", help="the program longmatch-lab, for the rate of the Rust library")
     parser.add_argument("--commit", default="unknown")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
@@ -314,8 +319,8 @@ def main():
         measure(data)
         openings(data, directory)
         sharing(data, directory)
-        if options.longmatch:
-            rust(options.longmatch)
+        if options.lab:
+            rust(options.lab)
         experiment("python", [["python-lookups", "beside", "pytricia"]])
 
 

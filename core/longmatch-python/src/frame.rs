@@ -3,7 +3,7 @@
 //! `longmatch._frames` reads their columns as lists of Python objects.
 
 use longmatch::table::{Cell, Column, ColumnType, PrefixData, Row};
-use longmatch_feed::{KeptColumn, Options};
+use longmatch_feed::{Duplicates, KeptColumn, Options};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -23,7 +23,7 @@ pub fn is_frame(source: &Bound<'_, PyAny>) -> PyResult<bool> {
     module.call_method1("is_frame", (source,))?.is_truthy()
 }
 
-/// The routes of a frame; of the options, those of the prefix, the columns and host bits apply.
+/// The routes of a frame; of the options, those of the prefix, the columns, duplicates and host bits apply.
 ///
 /// # Errors
 /// When there is no column of prefixes, a cell is no prefix or has no type of a column; the message names the row.
@@ -40,6 +40,9 @@ pub fn frame_data(source: &Bound<'_, PyAny>, options: &Options) -> PyResult<Pref
     for (name, cells) in columns {
         let column = Column::new(name.as_str(), column_type(&name, &cells)?);
         for (i, cell) in cells.iter().enumerate() {
+            if i % OBJECTS == 0 {
+                pause(cells.py())?;
+            }
             rows[i].push(cell_of(&column, &cell)?);
         }
         described.push(column);
@@ -54,7 +57,18 @@ pub fn frame_data(source: &Bound<'_, PyAny>, options: &Options) -> PyResult<Pref
         let prefix = prefix.map_err(|error| {
             PyValueError::new_err(format!("row {i}: {}", error.value(source.py())))
         })?;
-        data.insert(prefix, Row::from(row)).map_err(|error| refused(&error))?;
+        let row = Row::from(row);
+        let differs = options.duplicates != Duplicates::Last
+            && data.table().get(prefix).is_some_and(|before| *before != row);
+        if differs && options.duplicates == Duplicates::First {
+            continue;
+        }
+        if differs {
+            return Err(PyValueError::new_err(format!(
+                "row {i}: {prefix} has other cells than in a row before; duplicates='last' or 'first' keeps one of the rows"
+            )));
+        }
+        data.insert(prefix, row).map_err(|error| refused(&error))?;
     }
     Ok(data)
 }

@@ -4,14 +4,15 @@ use std::ops::Range;
 
 use longmatch::IpPrefix;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyMemoryView, PySlice, PyString, PyTuple};
 
 use crate::arrow::{self, Chunks};
 use crate::bulk::{Bad, Column, Compiled, Data, Id, Item, Reread, look_up};
 use crate::key::{Key, key};
 use crate::numpy;
-use crate::pause::pause;
+use crate::pause::{OBJECTS, pause, slices_of};
 use crate::text::utf8;
 
 /// The form of a batch of addresses, which decides the form of its answers.
@@ -24,13 +25,59 @@ pub enum Form {
 
 /// A batch of addresses.
 pub enum Input<'py> {
-    List(Bound<'py, PyTuple>, Form),
+    List(Items<'py>, Form),
     NumPy(numpy::Array<'py>, Form),
     Arrow(Chunks<'py>),
 }
 
-/// Items of a list that are read at a time.
-const ITEMS: usize = 1 << 16;
+/// Python objects, as tuples of [`OBJECTS`] each: copying or dropping all at once would keep other threads waiting.
+pub struct Items<'py>(Vec<Bound<'py, PyTuple>>);
+
+impl<'py> Items<'py> {
+    fn of_list(list: &Bound<'py, PyList>) -> PyResult<Self> {
+        slices_of(list.py(), |start, end| Ok(list.get_slice(start, end).to_tuple())).map(Self)
+    }
+
+    fn of_tuple(tuple: &Bound<'py, PyTuple>) -> PyResult<Self> {
+        slices_of(tuple.py(), |start, end| Ok(tuple.get_slice(start, end))).map(Self)
+    }
+
+    /// The items of an array of NumPy.
+    fn of_array(array: &Bound<'py, PyAny>) -> PyResult<Self> {
+        slices_of(array.py(), |start, end| {
+            let part = array.get_item(PySlice::new(array.py(), start as isize, end as isize, 1))?;
+            Ok(part.call_method0(intern!(part.py(), "tolist"))?.cast::<PyList>()?.to_tuple())
+        })
+        .map(Self)
+    }
+
+    fn of_iterable(items: Bound<'py, PyIterator>) -> PyResult<Self> {
+        let py = items.py();
+        slices_of(py, |_, _| {
+            let slice: Vec<_> = items.clone().take(OBJECTS).collect::<PyResult<_>>()?;
+            PyTuple::new(py, slice)
+        })
+        .map(Self)
+    }
+
+    fn len(&self) -> usize {
+        self.0.iter().map(|slice| slice.len()).sum()
+    }
+
+    fn get(&self, index: usize) -> PyResult<Bound<'py, PyAny>> {
+        self.0[index / OBJECTS].get_item(index % OBJECTS)
+    }
+}
+
+impl Drop for Items<'_> {
+    fn drop(&mut self) {
+        for slice in self.0.drain(..) {
+            let py = slice.py();
+            drop(slice);
+            py.detach(|| ());
+        }
+    }
+}
 
 /// Addresses of a column in memory that are looked up at a time.
 const BLOCK: usize = 1 << 20;
@@ -42,18 +89,17 @@ impl<'py> Input<'py> {
     /// `TypeError` for a single address and for an object that cannot be iterated.
     pub fn new(object: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(list) = object.cast::<PyList>() {
-            return Ok(Self::List(list.to_tuple(), Form::List));
+            return Ok(Self::List(Items::of_list(list)?, Form::List));
         }
         if let Ok(tuple) = object.cast::<PyTuple>() {
-            return Ok(Self::List(tuple.clone(), Form::List));
+            return Ok(Self::List(Items::of_tuple(tuple)?, Form::List));
         }
         if numpy::is_array(object)? {
             let array = numpy::Array::new(object)?;
             if !array.has_objects() {
                 return Ok(Self::NumPy(array, Form::NumPy));
             }
-            let list = object.call_method0("tolist")?.cast_into::<PyList>()?;
-            return Ok(Self::List(list.to_tuple(), Form::NumPy));
+            return Ok(Self::List(Items::of_array(object)?, Form::NumPy));
         }
         if is_series(object)? {
             return Self::of_series(object);
@@ -83,8 +129,7 @@ impl<'py> Input<'py> {
                 ty.name()?
             )));
         };
-        let items: Vec<Bound<'py, PyAny>> = items.collect::<PyResult<_>>()?;
-        Ok(Self::List(PyTuple::new(object.py(), items)?, Form::List))
+        Ok(Self::List(Items::of_iterable(items)?, Form::List))
     }
 
     /// The addresses of a Series of pandas; the answers are an Arrow column.
@@ -117,7 +162,7 @@ impl<'py> Input<'py> {
     /// The error for an address that is none, in strict mode.
     pub fn refused(&self, index: usize) -> PyErr {
         let what = match self {
-            Self::List(items, _) => match items.get_item(index).and_then(|item| item.repr()) {
+            Self::List(items, _) => match items.get(index).and_then(|item| item.repr()) {
                 Ok(repr) => format!(": {}", repr.to_string_lossy()),
                 Err(_) => String::new(),
             },
@@ -131,7 +176,7 @@ impl<'py> Input<'py> {
 
 /// The columns of a batch.
 pub enum Columns<'a, 'py> {
-    Items(&'a Bound<'py, PyTuple>),
+    Items(&'a Items<'py>),
     Memory(Vec<Column<'a>>),
 }
 
@@ -182,10 +227,11 @@ impl Columns<'_, '_> {
                 }
             }
             Self::Items(items) => {
-                for start in (0..items.len()).step_by(ITEMS) {
-                    let read = read_items(items, start, ITEMS.min(items.len() - start))?;
-                    let column = Column::new(Data::Items(&read.items));
-                    block(&column, 0..column.len(), start)?;
+                for slice in &items.0 {
+                    let read = read_items(slice, first)?;
+                    let column = Column::new(Data::Items(&read));
+                    block(&column, 0..column.len(), first)?;
+                    first += column.len();
                 }
             }
         }
@@ -211,15 +257,11 @@ fn is_series(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
 }
 
-/// Items of a tuple, with the objects that own their text.
-struct Items<'a> {
-    items: Vec<Item<'a>>,
-}
-
-/// Reads items of a tuple; text is borrowed from the strings, which the tuple keeps alive.
-fn read_items<'a>(tuple: &'a Bound<'_, PyTuple>, start: usize, len: usize) -> PyResult<Items<'a>> {
-    let mut items = Vec::with_capacity(len);
-    for i in start..start + len {
+/// Reads the items of a tuple, of which the first has the number `first`; text is borrowed from the strings, which the tuple
+/// keeps alive.
+fn read_items<'a>(tuple: &'a Bound<'_, PyTuple>, first: usize) -> PyResult<Vec<Item<'a>>> {
+    let mut items = Vec::with_capacity(tuple.len());
+    for i in 0..tuple.len() {
         let item = tuple.get_borrowed_item(i)?;
         if let Ok(text) = item.cast::<PyString>() {
             items.push(match utf8(&text) {
@@ -231,10 +273,10 @@ fn read_items<'a>(tuple: &'a Bound<'_, PyTuple>, start: usize, len: usize) -> Py
         } else if item.is_none() {
             items.push(Item::Null);
         } else {
-            items.push(read_object(&item, i)?);
+            items.push(read_object(&item, first + i)?);
         }
     }
-    Ok(Items { items })
+    Ok(items)
 }
 
 /// The same bytes for another lifetime.

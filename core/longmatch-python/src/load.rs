@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use longmatch::file::{FileErrorKind, FileTable};
 use longmatch::table::{ColumnType, PrefixData};
-use longmatch_feed::{DataLoader, FeedError, Join, KeptColumn, Options, Problem, Report};
+use longmatch_feed::{
+    DataLoader, Duplicates, FeedError, Join, KeptColumn, Options, Problem, Report,
+};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -200,12 +202,16 @@ fn frame(
     if !is_frame(source)? {
         return Ok(None);
     }
-    if let Some(other) =
-        given.iter().find(|name| !matches!(&***name, "prefix" | "columns" | "strict"))
+    if let Some(other) = given
+        .iter()
+        .find(|name| !matches!(&***name, "prefix" | "columns" | "duplicates" | "strict"))
     {
         return Err(PyTypeError::new_err(format!(
-            "{other}: a frame takes the options prefix, columns and strict; cast and filter its columns before"
+            "{other}: a frame takes the options prefix, columns, duplicates and strict; cast and filter its columns before"
         )));
+    }
+    if options.duplicates == Duplicates::Join {
+        return Err(PyValueError::new_err("duplicates: a frame takes 'last', 'first' or 'error'"));
     }
     frame_data(source, options).map(Some)
 }
@@ -242,7 +248,8 @@ fn read(py: Python<'_>, inputs: &[Input], options: Options) -> PyResult<PrefixDa
 ///
 /// ``source`` is a path, bytes, a file opened as ``"rb"``, or a list of these, which make one table; or a frame: a DataFrame of
 /// pandas or polars, a table of Arrow, a relation of DuckDB, the path of a Parquet file. A frame takes the options ``prefix``
-/// (the name of the column of prefixes; by default the first whose first cell is one), ``columns`` and ``strict``. The format is
+/// (the name of the column of prefixes; by default the first whose first cell is one), ``columns``, ``duplicates`` and ``strict``. The
+/// format is
 /// recognised from the content, also if it is compressed (gzip, bzip2, zstd, xz); of a zip or tar archive the only file of
 /// data is read, or ``"FILE:MEMBER"``: text with any columns (CSV, TSV, with
 /// or without a header), JSON, lists of prefixes, address ranges (start, end, ...), pyasn .dat, CAIDA pfx2as, sets of
@@ -253,7 +260,8 @@ fn read(py: Python<'_>, inputs: &[Input], options: Options) -> PyResult<PrefixDa
 /// ranges), ``columns`` (names to keep, or a dict with new names), ``types`` (a dict of names to ``str``, ``int``,
 /// ``float``), ``join`` (a dict of columns, ``"column"`` or ``"column:key"``, to files of text whose columns are added, such as
 /// GeoLite2's Locations), ``where`` (a dict of columns to the cells that rows must have), ``value`` (of MRT and ``bgpdump -m``: ``"origin-as"``, ``"next-hop"``,
-/// ``"as-path"``, ``"peer"`` or ``"communities"``), ``peer``, ``lenient`` (leaves out what is
+/// ``"as-path"``, ``"peer"`` or ``"communities"``), ``duplicates`` (which of several rows with one prefix counts: ``"last"``,
+/// ``"first"``, ``"join"`` of their texts, or ``"error"``), ``peer``, ``lenient`` (leaves out what is
 /// damaged, with a warning), ``strict`` (``False`` clears host bits).
 ///
 /// The value of a prefix is the cell of its only column, a dict where there are several, ``True`` where there is none.

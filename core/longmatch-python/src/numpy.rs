@@ -9,8 +9,9 @@ use crate::bulk::{Bits, Column, Data, Id, Integers};
 use crate::pause::{OBJECTS, pause};
 
 /// The types that arrays of addresses can have, for errors.
-const TYPES: &str = "expected uint32 or other integers (IPv4), '>u4', 'S4', 'S16', 'V4' or 'V16' (bytes in network \
-    order), uint8 of shape (n, 4) or (n, 16), uint64 of shape (n, 2) (IPv6, high half first), text or objects";
+const TYPES: &str = "expected uint32 or other integers (IPv4), 'S4', 'S16', 'V4' or 'V16' (bytes in network order), \
+    uint8 of shape (n, 4) or (n, 16), uint64 of shape (n, 2) or records of two uint64 (IPv6, high half first), text or \
+    objects";
 
 /// The module numpy, if the interpreter has loaded it.
 fn loaded<'py>(py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -54,6 +55,7 @@ impl<'py> Array<'py> {
         }
         // The class `ndarray` itself: its interface is reliable.
         let base = numpy.call_method1(intern!(py, "asarray"), (object,))?;
+        let base = py.import("longmatch._frames")?.call_method1("array", (base,))?;
         let dimensions: usize = base.getattr(intern!(py, "ndim"))?.extract()?;
         if !matches!(dimensions, 1 | 2) {
             return Err(PyValueError::new_err(format!(
@@ -89,7 +91,11 @@ impl<'py> Array<'py> {
         if !get("strides")?.is_none() {
             return Err(PyValueError::new_err("NumPy did not make the array contiguous"));
         }
-        let typestr: String = get("typestr")?.extract()?;
+        let mut typestr: String = get("typestr")?.extract()?;
+        if array.getattr(intern!(py, "dtype"))?.getattr(intern!(py, "kind"))?.eq("T")? {
+            // Of text of any length it is no code.
+            typestr = String::from("|T0");
+        }
         let shape: Vec<usize> = get("shape")?.extract()?;
         let (data, _): (usize, bool) = get("data")?.extract()?;
         let &[order, kind, ref size @ ..] = typestr.as_bytes() else {
@@ -107,9 +113,9 @@ impl<'py> Array<'py> {
         Ok(Self { array, order, kind, item_size, rows, columns, data, valid: None })
     }
 
-    /// Whether the items are Python objects, which are read as a list is.
+    /// Whether the items are Python objects, or text of any length (`StringDType`), which are read as a list is.
     pub fn has_objects(&self) -> bool {
-        self.kind == b'O' && self.columns.is_none()
+        matches!(self.kind, b'O' | b'T') && self.columns.is_none()
     }
 
     /// Whether the byte order is not that of this machine.
@@ -145,10 +151,11 @@ impl<'py> Array<'py> {
             (b'u', 1, Some(4)) => Data::Network4(self.items(4)),
             (b'u', 1, Some(16)) => Data::Network16(self.items(16)),
             (b'u', 8, Some(2)) if !self.is_swapped() => Data::U64Pairs(self.items::<[u64; 2]>(1)),
+            // The other byte order of a little-endian machine is that of the network.
+            (b'u', 8, Some(2)) if cfg!(target_endian = "little") => Data::Network16(self.items(16)),
             (b'S' | b'V', 4, None) => Data::Network4(self.items(4)),
             (b'S' | b'V', 16, None) => Data::Network16(self.items(16)),
             (b'u', 4, None) if !self.is_swapped() => Data::U32(self.items(1)),
-            // The other byte order of a little-endian machine is that of the network.
             (b'u', 4, None) if cfg!(target_endian = "little") => Data::Network4(self.items(4)),
             (b'U', size, None) if size > 0 => {
                 let width = size / 4;

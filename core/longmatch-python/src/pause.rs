@@ -1,10 +1,10 @@
 //! Long calls: they let other threads run and see Ctrl-C, every few milliseconds.
 
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyTuple};
 
 /// Python objects that are made between two pauses.
-pub const OBJECTS: usize = 1 << 14;
+pub const OBJECTS: usize = 1 << 12;
 
 /// Lets other threads run Python, and the handlers of signals.
 ///
@@ -14,6 +14,40 @@ pub fn pause(py: Python<'_>) -> PyResult<()> {
     // The lock goes to a thread that waits for it.
     py.detach(|| ());
     py.check_signals()
+}
+
+/// Many items, with a pause before each [`OBJECTS`].
+pub fn paced<'py, T>(
+    py: Python<'py>,
+    items: impl Iterator<Item = PyResult<T>>,
+) -> impl Iterator<Item = PyResult<T>> {
+    items.enumerate().map(move |(i, item)| {
+        if i % OBJECTS == 0 {
+            pause(py)?;
+        }
+        item
+    })
+}
+
+/// The slices of an object that `slice` returns for a start and an end, as tuples of [`OBJECTS`] items each.
+///
+/// # Errors
+/// What `slice` returns, or a handler of a signal raises.
+pub fn slices_of<'py>(
+    py: Python<'py>,
+    slice: impl Fn(usize, usize) -> PyResult<Bound<'py, PyTuple>>,
+) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+    let mut slices = Vec::new();
+    loop {
+        let start = slices.len() * OBJECTS;
+        let items = slice(start, start + OBJECTS)?;
+        let is_last = items.len() < OBJECTS;
+        slices.push(items);
+        if is_last {
+            return Ok(slices);
+        }
+        pause(py)?;
+    }
 }
 
 /// A list of many items.

@@ -1,55 +1,66 @@
 //! Pickles: tables as bytes of prefixes, values, and numbers of values.
 
-use std::ops::Deref;
-
 use longmatch::IpPrefix;
 use longmatch::table::ColumnType;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use crate::store::{CellSource, cell_object};
+use crate::pause::{list_of, paced};
+use crate::store::{CellSource, Store, cell_object};
 use crate::value::{Inner, PyValue, insert_error};
 
 /// Prefixes, distinct values, and for each prefix the number of its value.
-pub type Packed<'py> = (Bound<'py, PyBytes>, Bound<'py, PyList>, Vec<u32>);
+pub type Packed<'py> = (Bound<'py, PyBytes>, Bound<'py, PyList>, Bound<'py, PyBytes>);
 
 /// The routes of a table.
-pub fn packed<'py>(py: Python<'py>, inner: impl Deref<Target = Inner>) -> PyResult<Packed<'py>> {
-    let (bytes, values, codes) = {
+pub fn packed<'py>(py: Python<'py>, inner: &Inner) -> PyResult<Packed<'py>> {
+    // Ids are numbers from 1 with gaps.
+    let mut numbers = Vec::new();
+    let mut values = Vec::new();
+    for (id, value) in inner.next_hops().iter() {
+        let id = id.get() as usize;
+        numbers.resize(numbers.len().max(id + 1), 0);
+        numbers[id] = values.len() as u32;
+        values.push(value.get(py).into_any());
+    }
+    let (bytes, codes) = py.detach(|| {
         let mut bytes = Vec::new();
         inner.keys().for_each(|prefix| pack(prefix, &mut bytes));
-        // Ids are numbers from 1 with gaps.
-        let mut numbers = Vec::new();
-        let mut values = Vec::new();
-        for (id, value) in inner.next_hops().iter() {
-            let id = id.get() as usize;
-            numbers.resize(numbers.len().max(id + 1), 0);
-            numbers[id] = values.len() as u32;
-            values.push(value.get(py));
-        }
         let ids4 = inner.ipv4().iter().map(|route| route.next_hop);
         let ids = ids4.chain(inner.ipv6().iter().map(|route| route.next_hop));
-        let codes = ids.map(|id| numbers[id.get() as usize]).collect();
-        // A guard of the table ends before Python runs.
-        drop(inner);
-        (bytes, values, codes)
-    };
-    Ok((PyBytes::new(py, &bytes), PyList::new(py, values)?, codes))
+        (bytes, number_bytes(ids.map(|id| numbers[id.get() as usize])))
+    });
+    let values = list_of(py, values.into_iter().map(Ok))?;
+    Ok((PyBytes::new(py, &bytes), values, PyBytes::new(py, &codes)))
 }
 
 /// The table that [`packed`] wrote.
-pub fn unpacked(prefixes: &[u8], values: &Bound<'_, PyList>, codes: &[u32]) -> PyResult<Inner> {
-    let prefixes = unpack(prefixes)?;
+pub fn unpacked(prefixes: &[u8], values: &Bound<'_, PyList>, codes: &[u8]) -> PyResult<Inner> {
+    let (prefixes, codes) = (unpack(prefixes)?, numbers(codes)?);
     if prefixes.len() != codes.len() {
         return Err(damaged());
     }
     let mut inner = Inner::new();
-    for (prefix, code) in prefixes.into_iter().zip(codes) {
-        let value = values.get_item(*code as usize)?;
+    for pair in paced(values.py(), prefixes.into_iter().zip(codes).map(Ok)) {
+        let (prefix, code) = pair?;
+        let value = values.get_item(code as usize)?;
         inner.insert(prefix, PyValue::new(value)).map_err(insert_error)?;
     }
     Ok(inner)
+}
+
+/// Numbers as bytes, 4 each, the lowest first.
+fn number_bytes(numbers: impl Iterator<Item = u32>) -> Vec<u8> {
+    numbers.flat_map(u32::to_le_bytes).collect()
+}
+
+/// The numbers that [`number_bytes`] wrote.
+pub fn numbers(bytes: &[u8]) -> PyResult<Vec<u32>> {
+    match bytes.as_chunks() {
+        (numbers, []) => Ok(numbers.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()),
+        _ => Err(damaged()),
+    }
 }
 
 /// The exception for a pickle that is damaged.
@@ -102,23 +113,27 @@ pub fn unpack(mut bytes: &[u8]) -> PyResult<Vec<IpPrefix>> {
 
 /// The columns, routes and rows of a frozen table, as the arguments of `_rows`.
 pub type PackedRows<'py> =
-    (Vec<(String, String)>, Bound<'py, PyBytes>, Vec<u32>, Vec<Vec<Py<PyAny>>>);
+    (Vec<(String, String)>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyList>);
 
 /// The routes of a frozen table with columns: the codes are numbers of rows, from 1.
 pub fn packed_rows<'py>(
     py: Python<'py>,
-    routes: &[(IpPrefix, u32)],
+    store: &dyn Store,
     cells: &dyn CellSource,
-    max_code: usize,
-) -> PackedRows<'py> {
+) -> PyResult<PackedRows<'py>> {
     let columns = cells.columns().iter();
     let columns = columns.map(|column| (column.name.to_string(), column.ty.to_string())).collect();
-    let mut bytes = Vec::new();
-    routes.iter().for_each(|(prefix, _)| pack(*prefix, &mut bytes));
-    let codes = routes.iter().map(|(_, code)| *code).collect();
+    let (bytes, codes) = py.detach(|| {
+        let routes = store.routes();
+        let mut bytes = Vec::new();
+        routes.iter().for_each(|(prefix, _)| pack(*prefix, &mut bytes));
+        (bytes, number_bytes(routes.iter().map(|(_, code)| code.get())))
+    });
     let row = |code| {
         let columns = 0..cells.columns().len();
-        columns.map(|column| cell_object(py, cells.cell(code, column))).collect()
+        let row = PyList::new(py, columns.map(|column| cell_object(py, cells.cell(code, column))));
+        Ok(row?.into_any().unbind())
     };
-    (columns, PyBytes::new(py, &bytes), codes, (1..=max_code).map(row).collect())
+    let rows = list_of(py, (1..=store.max_code()).map(row))?;
+    Ok((columns, PyBytes::new(py, &bytes), PyBytes::new(py, &codes), rows))
 }

@@ -9,6 +9,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyString};
 
 use crate::bulk::Compiled;
 use crate::kinds::{Kinds, Scalar};
+use crate::pause::paced;
 use crate::value::PyValue;
 
 /// Compiles routes; to be called while other threads can run Python.
@@ -273,11 +274,15 @@ pub fn kinds_of(py: Python<'_>, objects: &[Option<Py<PyAny>>]) -> Kinds {
 }
 
 /// The Python objects of a table of objects by their codes.
-pub fn objects_by_code(py: Python<'_>, table: &FrozenTable<PyValue>) -> Vec<Option<Py<PyAny>>> {
+pub fn objects_by_code(
+    py: Python<'_>,
+    table: &FrozenTable<PyValue>,
+) -> PyResult<Vec<Option<Py<PyAny>>>> {
     let mut objects: Vec<Option<Py<PyAny>>> = Vec::new();
     objects.resize_with(Store::max_code(table) + 1, || None);
-    for (id, value) in table.table().next_hops().iter() {
+    for value in paced(py, table.table().next_hops().iter().map(Ok)) {
+        let (id, value) = value?;
         objects[id.get() as usize] = Some(value.get(py));
     }
-    objects
+    Ok(objects)
 }

@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
-use longmatch::table::{Cell, Column, ColumnType, PrefixData, Row};
+use longmatch::table::{Cell, Column, ColumnError, ColumnType, PrefixData, Row};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use crate::file::open_table;
 use crate::frozen::FrozenTable;
-use crate::pickle::{column_type, damaged, unpack};
+use crate::pause::paced;
+use crate::pickle::{column_type, damaged, numbers, unpack};
 use crate::table::Table;
 
 /// Compiles a table again; the pickles of frozen tables of objects call it.
@@ -24,25 +26,28 @@ pub fn _rows(
     engine: &str,
     columns: Vec<(String, String)>,
     prefixes: &[u8],
-    codes: Vec<u32>,
-    rows: Vec<Vec<Bound<'_, PyAny>>>,
+    codes: &[u8],
+    rows: &Bound<'_, PyList>,
 ) -> PyResult<FrozenTable> {
     let columns: Vec<Column> = columns
         .into_iter()
         .map(|(name, ty)| Ok(Column::new(name, column_type(&ty)?)))
         .collect::<PyResult<_>>()?;
-    let rows: Vec<Row> = rows.iter().map(|cells| row(&columns, cells)).collect::<PyResult<_>>()?;
-    let mut data =
-        PrefixData::new(columns).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let prefixes = unpack(prefixes)?;
+    let row = |cells: Bound<'_, PyAny>| row(&columns, &cells.extract::<Vec<_>>()?);
+    let rows: Vec<Row> = paced(py, rows.iter().map(row)).collect::<PyResult<_>>()?;
+    let (prefixes, codes) = (unpack(prefixes)?, numbers(codes)?);
     if prefixes.len() != codes.len() {
         return Err(damaged());
     }
-    for (prefix, code) in prefixes.into_iter().zip(codes) {
-        let row = (code as usize).checked_sub(1).and_then(|i| rows.get(i)).ok_or_else(damaged)?;
-        data.insert(prefix, row.clone())
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-    }
+    let data = py.detach(|| {
+        let refused = |error: ColumnError| PyValueError::new_err(error.to_string());
+        let mut data = PrefixData::new(columns).map_err(refused)?;
+        for (prefix, code) in prefixes.into_iter().zip(codes) {
+            let row = (code as usize).checked_sub(1).and_then(|i| rows.get(i));
+            data.insert(prefix, row.ok_or_else(damaged)?.clone()).map_err(refused)?;
+        }
+        Ok::<_, PyErr>(data)
+    })?;
     FrozenTable::of_data(py, data, engine, true)
 }
 

@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from longmatch import Table
+from longmatch import Table, load
 
 ADDRESSES = ["10.9.1.1", None, "10.1.1.1", "bad", "2001:db8::1", "192.0.2.1"]
 SITES = ["lab", None, "office", None, "docs", None]
@@ -82,3 +82,14 @@ def test_series_helpers(table, numbers):
     with pytest.raises(ValueError, match="item 3"):
         series.longmatch.lookup(table, strict=True)
     assert longmatch.pandas.lookup(series, Table({"10.9.0.0/16": "x"})).iloc[0] == "x"
+
+
+def test_rows_with_the_same_prefix():
+    frame = pa.table({"net": ["10.0.0.0/8", "10.0.0.0/8", "10.0.0.0/8"], "asn": [1, 1, 2]})
+    found = lambda **options: load(frame, **options).lookup("10.1.1.1")  # noqa: E731
+    assert (found(), found(duplicates="last"), found(duplicates="first")) == (2, 2, 1)
+    with pytest.raises(ValueError, match="row 2: 10.0.0.0/8 has other cells than in a row before"):
+        found(duplicates="error")
+    assert load(frame[:2], duplicates="error").lookup("10.1.1.1") == 1
+    with pytest.raises(ValueError, match="a frame takes 'last', 'first' or 'error'"):
+        found(duplicates="join")

@@ -10,6 +10,7 @@ import time
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from longmatch import ArrowColumn, Table
@@ -60,16 +61,20 @@ def inputs4():
     yield "reversed twice", array[::-1].copy()[::-1]
     yield "big-endian", array.astype(">u4")
     yield "int64", array.astype(np.int64)
+    yield "int64, big-endian", array.astype(">i8")
     yield "uint64", array.astype(np.uint64)
     yield "S4", np.frombuffer(packed4(), dtype="S4")
     yield "V4", np.frombuffer(packed4(), dtype="V4")
     yield "rows", np.frombuffer(packed4(), dtype=np.uint8).reshape(-1, 4)
+    yield "records of bytes", np.frombuffer(packed4(), dtype=[(name, np.uint8) for name in "abcd"])
     yield "rows, Fortran order", np.asfortranarray(np.frombuffer(packed4(), dtype=np.uint8).reshape(-1, 4))
     yield "misaligned", np.frombuffer(b"x" + array.tobytes(), dtype=np.uint8)[1:].view(np.uint32)
     yield "text", np.array(text4())
     yield "text, big-endian", np.array(text4()).astype(">U15")
     yield "text, wide", np.array(text4(), dtype="U60")
     yield "objects", np.array(text4(), dtype=object)
+    if hasattr(getattr(np, "dtypes", None), "StringDType"):
+        yield "StringDType", np.array(text4(), dtype=np.dtypes.StringDType())
     yield "list", text4()
     yield "tuple", tuple(text4())
     yield "iterator", iter(text4())
@@ -91,6 +96,8 @@ def arrow4():
         ("large_binary", pa.array([a.to_bytes(4, "big") for a in V4], pa.large_binary())),
         ("binary_view", pa.array([a.to_bytes(4, "big") for a in V4], pa.binary_view())),
         ("dictionary", pa.array(text4()).dictionary_encode()),
+        ("runs", pc.run_end_encode(pa.array(text4()))),
+        ("runs of integers", pc.run_end_encode(pa.array(V4, pa.uint32()), run_end_type=pa.int16())),
     ]:
         yield name, array
         yield f"{name}, chunked", pa.chunked_array([array[:1], array[1:1], array[1:1000], array[1000:]])
@@ -105,6 +112,10 @@ def inputs6():
     yield "V16", np.frombuffer(packed6(), dtype="V16")
     yield "rows", np.frombuffer(packed6(), dtype=np.uint8).reshape(-1, 16)
     yield "pairs of halves", np.array(pairs, dtype=np.uint64)
+    yield "pairs of halves, big-endian", np.array(pairs, dtype=">u8")
+    for order in "<>":
+        record = np.dtype([("high", f"{order}u8"), ("low", f"{order}u8")])
+        yield f"records of halves, {order}", np.array([tuple(pair) for pair in pairs], dtype=record)
     yield "text", np.array(text6())
     yield "list", text6()
     yield "string", pa.array(text6())
@@ -259,7 +270,6 @@ def test_empty(table):
         np.zeros(3, "S15"),
         np.zeros(3, "V5"),
         np.zeros(3, [("a", "u4"), ("b", "u1")]),
-        np.zeros(3, ">i8"),
     ],
     ids=lambda array: f"{array.dtype} {array.shape}",
 )
@@ -504,3 +514,35 @@ def test_signals_end_long_lookups(out):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def test_runs():
+    """Runs of the same address, nulls, bad ones, and slices that begin and end inside of a run."""
+    table = Table({"10.0.0.0/8": "office", "2001:db8::/32": "docs"}).freeze()
+    plain = pa.array(["10.1.1.1"] * 3 + [None] * 2 + ["2001:db8::1"] + ["nonsense"] * 4 + ["10.1.1.1"])
+    expected = ["office"] * 3 + [None] * 2 + ["docs"] + [None] * 4 + ["office"]
+    runs = pc.run_end_encode(plain)
+    for start in range(len(plain) + 1):
+        for end in range(start, len(plain) + 1):
+            assert values(table.lookup_many(runs[start:end])) == expected[start:end]
+    assert values(table.lookup_many(pc.run_end_encode(plain.dictionary_encode().cast(pa.string())))) == expected
+    with pytest.raises(ValueError, match="item 6 is not an address"):
+        table.lookup_many(runs, strict=True)
+    _, status = table.lookup_many(runs, return_status=True)
+    assert values(status)[3:7] == [None, None, "match", "not an address"]
+
+
+@pytest.mark.parametrize("record", ["<u8,<u8,<u8", "<u8,>u8", "<u4,<u4", "<i8,<i8"])
+def test_other_records_are_refused(table, record):
+    """Their bytes are not the address in the order of the network, though they may be 4 or 16."""
+    with pytest.raises(TypeError, match="expected two uint64"):
+        table.lookup_many(np.zeros(3, dtype=record))
+
+
+def test_missing_text_of_any_length(table):
+    """What stands for a missing text is no address, and no error in strict mode."""
+    if not hasattr(getattr(np, "dtypes", None), "StringDType"):
+        pytest.skip("NumPy before 2 has no StringDType")
+    for missing in [None, float("nan")]:
+        texts = np.array(["10.9.1.2", missing], dtype=np.dtypes.StringDType(na_object=missing))
+        assert table.lookup_many(texts, strict=True).tolist() == ["lab", None]

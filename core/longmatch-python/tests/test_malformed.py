@@ -147,6 +147,39 @@ def test_refused(name):
     pytest.fail(f"read as {pa.array(found).to_pylist()}")
 
 
+def runs(ends, values, **others):
+    """A column of runs whose ends are of 32 bits."""
+    parts = [Made(b"i", length=len(ends), buffers=[None, i32(*ends)]), values]
+    schemas = (ctypes.POINTER(Schema) * 2)(*(ctypes.pointer(part.schema) for part in parts))
+    arrays = (ctypes.POINTER(Array) * 2)(*(ctypes.pointer(part.array) for part in parts))
+    made = Made(b"+r", n_children=(2, 2), children=(schemas, arrays), **others)
+    made.kept += [parts, schemas, arrays]
+    return made
+
+
+def test_runs_that_contradict_themselves():
+    def found(ends, **others):
+        return pa.array(TABLE.lookup_many(runs(ends, Made(buffers=[None, GOOD, TEXT]), **others))).to_pylist()
+
+    assert found([1, 3], length=2, offset=1) == ["v6", "v6"]
+    assert found([1, 3], length=3) == ["v4", "v6", "v6"]
+    assert found([], length=0) == []
+    for ends, others in [
+        ([1, 3], {"length": 4}),
+        ([1, 3], {"length": 3, "offset": 1}),
+        ([3, 1], {"length": 1}),
+        ([2, 2], {"length": 2}),
+        ([0, 2], {"length": 2}),
+        ([-1, 2], {"length": 2}),
+        ([1, 2, 3], {"length": 3}),
+        ([], {"length": 1}),
+    ]:
+        with pytest.raises(ValueError, match="malformed Arrow data"):
+            found(ends, **others)
+    with pytest.raises(ValueError, match="malformed Arrow data"):
+        TABLE.lookup_many(Made(b"+r", length=0))
+
+
 def test_views_outside_of_their_buffers_are_bad():
     def view(length, buffer, offset):
         return i32(length) + b"1.2." + i32(buffer, offset)

@@ -6,10 +6,11 @@ use std::process::{Command, Stdio};
 use super::environment::{self, Environment, output};
 use super::{Purpose, build, directory, package};
 use crate::steps::{CommandResult, StepResult, Steps};
-use crate::workspace::{root, target};
+use crate::workspace::{longmatch_of_release, root, target};
 
-/// The records of the comparison.
-const RECORDS: &str = "docs/results/published/python.ndjson";
+/// The records of the comparison, and those of the recipe for Spark.
+const RECORDS: [&str; 2] =
+    ["docs/results/published/python.ndjson", "docs/results/published/spark.ndjson"];
 
 /// Runs the tests of the recipe for Spark, and returns whether all passed.
 pub fn spark() -> CommandResult {
@@ -47,18 +48,34 @@ pub fn run() -> CommandResult {
     let spark = installed("spark", "recipes/requirements.txt", Purpose::Rates);
     let spark = spark.map_err(reason)?;
     let mut cargo = Command::new("cargo");
-    environment::run(cargo.args(["build", "--release", "--package", "longmatch-cli"]))?;
+    environment::run(cargo.args([
+        "build",
+        "--release",
+        "--package",
+        "longmatch-cli",
+        "--package",
+        "longmatch-lab",
+    ]))?;
     let commit = Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output()?;
     let commit = String::from_utf8(commit.stdout)?;
     let mut records = Vec::new();
     let mut python = compare.python();
     python.arg(package().join("compare/compare.py")).args(["--commit", commit.trim()]);
-    python.arg("--longmatch").arg(target().join("release/longmatch"));
+    python.arg("--lab").arg(target().join("release/longmatch-lab"));
     records.extend(output(&mut python)?);
+    for program in ["mmdb.py", "warehouses.py"] {
+        let mut python = compare.python();
+        python.arg(package().join("compare").join(program));
+        records.extend(output(python.arg("--longmatch").arg(longmatch_of_release()))?);
+    }
     let mut python = spark.python();
-    records.extend(output(local(python.arg(package().join("compare/spark.py"))))?);
-    fs::write(root().join(RECORDS), records)?;
-    println!("wrote {RECORDS}; `cargo xtask docs` writes the tables");
+    python.arg(package().join("compare/spark.py")).args(["--commit", commit.trim()]);
+    python.arg("--longmatch").arg(longmatch_of_release());
+    for (path, records) in RECORDS.into_iter().zip([records, output(local(&mut python))?]) {
+        fs::write(root().join(path), records)?;
+        println!("wrote {path}");
+    }
+    println!("`cargo xtask docs` writes the tables");
     Ok(true)
 }
 

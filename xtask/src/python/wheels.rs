@@ -64,9 +64,19 @@ fn sdist(environment: &Environment, out: &Path, unpacked: &Path) -> Result<(), S
     environment::run(maturin.current_dir(package()))?;
     environment::empty(unpacked)?;
     let mut tar = environment.python();
-    tar.args(["-m", "tarfile", "-e"]).arg(environment::only_file(out)?).arg(unpacked);
+    tar.args(["-c", UNPACK]).arg(environment::only_file(out)?).arg(unpacked);
     environment::run(&mut tar)
 }
+
+/// Unpacks an archive with the present time for all files. Its own is of 2006, before every earlier build, so cargo would find
+/// nothing to compile again.
+const UNPACK: &str = "
+import sys, tarfile, time
+with tarfile.open(sys.argv[1]) as archive:
+    for member in archive.getmembers():
+        member.mtime = time.time()
+    archive.extractall(sys.argv[2])
+";
 
 /// Builds a wheel from the unpacked sdist, and has auditwheel confirm its tag.
 fn wheel(

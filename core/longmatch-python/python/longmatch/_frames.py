@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
+
+
+PART = 1 << 14
 
 
 def is_pandas(source: Any) -> bool:
@@ -37,6 +41,23 @@ def addresses(series: Any) -> Any:
             return array.__arrow_array__()
         return series.astype(object).to_numpy()
     return series.to_numpy()
+
+
+def array(addresses: Any) -> Any:
+    """An array of NumPy whose records became rows, and whose integers have the byte order of the machine where it matters."""
+    import numpy as np
+
+    dtype = addresses.dtype
+    if dtype.names is None:
+        swapped = not dtype.isnative and dtype.kind in "iu" and addresses.ndim == 1
+        # Unsigned integers of 32 bits in the order of the network are read as they are.
+        return addresses.astype(dtype.newbyteorder("=")) if swapped and dtype != np.dtype(">u4") else addresses
+    fields = [dtype.fields[name][:2] for name in dtype.names]
+    kind, size = fields[0][0], fields[0][0].itemsize
+    packed = all(field == (kind, i * size) for i, field in enumerate(fields)) and dtype.itemsize == size * len(fields)
+    if packed and (kind.kind, size, len(fields)) in [("u", 8, 2), ("u", 1, 4), ("u", 1, 16)]:
+        return np.ascontiguousarray(addresses).view(kind).reshape(*addresses.shape, len(fields))
+    raise TypeError(f"records of type {dtype} have no addresses: expected two uint64 (IPv6, high half first), or 4 or 16 uint8")
 
 
 def is_frame(source: Any) -> bool:
@@ -100,11 +121,16 @@ def _lists(source: Any) -> list[tuple[str, list[Any]]]:
         table = pyarrow.parquet.read_table(os.fspath(source))
     else:
         table = pa.table(source)
-    return [(name, column.to_pylist()) for name, column in zip(table.column_names, table.columns)]
+    return [(name, [cell for part in _parts(column) for cell in part.to_pylist()]) for name, column in zip(table.column_names, table.columns)]
+
+
+def _parts(column: Any) -> Iterator[Any]:
+    """The slices of a column, between which other threads run."""
+    return (getattr(column, "iloc", column)[start : start + PART] for start in range(0, len(column), PART))
 
 
 def _cells(series: Any) -> list[Any]:
     """The cells of a Series of pandas."""
     missing = series.isna().to_numpy()
-    cells = series.tolist()
+    cells = [cell for part in _parts(series) for cell in part.tolist()]
     return [None if gone else cell for cell, gone in zip(cells, missing)] if missing.any() else cells

@@ -18,7 +18,7 @@ use crate::bulk::{Binary, Bits, Column, Data, Integers, Offsets, Views};
 
 /// The types that columns of addresses can have, for errors.
 const TYPES: &str = "expected text (string, large_string, string_view), uint32 or other integers, \
-    fixed_size_binary of 4 or 16 bytes, binary, or a dictionary of these";
+    fixed_size_binary of 4 or 16 bytes, binary, or a dictionary or runs of these";
 
 /// Whether the object has the Arrow PyCapsule interface.
 pub fn is_arrow(object: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -226,8 +226,10 @@ impl<'a> View<'a> {
             return self.dictionary();
         }
         let format = self.format()?;
-        if format == "+s" {
-            return self.only_child();
+        match format {
+            "+s" => return self.only_child(),
+            "+r" => return self.runs(),
+            _ => {}
         }
         let data = self.data(format)?;
         let valid = if format == "n" { None } else { self.valid()? };
@@ -273,9 +275,37 @@ impl<'a> View<'a> {
         if self.array.null_count > 0 {
             return Err(PyTypeError::new_err("a column of structs with nulls: select its field"));
         }
-        let schema = child(self.schema.children)?;
-        let array = child(self.array.children)?;
+        let schema = child(self.schema.children, 0)?;
+        let array = child(self.array.children, 0)?;
         View::new(schema, array, Some((self.offset, self.len)))?.column()
+    }
+
+    /// A column of runs: the end of each run, and the address that all of its items have.
+    fn runs(&self) -> PyResult<Column<'a>> {
+        if self.schema.n_children != 2 || self.array.n_children != 2 {
+            return Err(malformed("a column of runs has not two children"));
+        }
+        let part =
+            |i| View::new(child(self.schema.children, i)?, child(self.array.children, i)?, None);
+        let (ends, values) = (part(0)?, part(1)?);
+        let numbers = ends.data(ends.format()?)?;
+        let Data::Integers(numbers) = numbers else {
+            return Err(malformed("the ends of runs are not integers"));
+        };
+        let values = values.column()?;
+        if numbers.len() > values.len() {
+            return Err(malformed("a run has no value"));
+        }
+        let (mut cut, mut last) = (Vec::with_capacity(numbers.len()), 0);
+        for i in 0..numbers.len() {
+            let end = numbers.get(i).map(|end| end as usize).filter(|end| *end > last);
+            last = end.ok_or_else(|| malformed("the ends of runs do not ascend"))?;
+            cut.push(last.saturating_sub(self.offset).min(self.len));
+        }
+        if last < self.offset + self.len {
+            return Err(malformed("the runs are shorter than their column"));
+        }
+        Ok(Column::new(Data::runs(values, cut)))
     }
 
     /// A column of indices into a dictionary of addresses.
@@ -387,13 +417,15 @@ impl<'a> View<'a> {
     }
 }
 
-/// The only item of a list of children.
-fn child<'a, T>(children: *mut *mut T) -> PyResult<&'a T> {
+/// An item of a list of children, which has more than `i` as its owner counts.
+fn child<'a, T>(children: *mut *mut T, i: usize) -> PyResult<&'a T> {
     if children.is_null() {
         return Err(malformed("a child is missing"));
     }
-    // SAFETY: not null, so a list of the one child that its owner counts.
-    let child = unsafe { *children };
+    // SAFETY: not null, so a list of the children that its owner counts, which are more than `i`.
+    let place = unsafe { children.add(i) };
+    // SAFETY: a place of the list.
+    let child = unsafe { *place };
     // SAFETY: null or the child, which lives as long as its parent.
     unsafe { child.as_ref() }.ok_or_else(|| malformed("a child is missing"))
 }

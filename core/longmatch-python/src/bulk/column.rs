@@ -44,7 +44,7 @@ pub enum Integers<'a> {
 }
 
 impl Integers<'_> {
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         match self {
             Self::I8(values) => values.len(),
             Self::U8(values) => values.len(),
@@ -58,7 +58,7 @@ impl Integers<'_> {
     }
 
     #[inline]
-    fn get(&self, i: usize) -> Option<u32> {
+    pub fn get(&self, i: usize) -> Option<u32> {
         match self {
             Self::I8(values) => u32::try_from(values[i]).ok(),
             Self::U8(values) => Some(u32::from(values[i])),
@@ -199,6 +199,14 @@ pub enum Data<'a> {
         /// The same values before they were read.
         column: Box<Column<'a>>,
     },
+    /// Runs of equal addresses, each read once.
+    Runs {
+        /// The ends of the runs, in order.
+        ends: Vec<usize>,
+        values: Vec<Item<'static>>,
+        /// The same values before they were read.
+        column: Box<Column<'a>>,
+    },
     /// No addresses: all null.
     Nulls(usize),
     /// No addresses: empty text.
@@ -208,13 +216,12 @@ pub enum Data<'a> {
 impl<'a> Data<'a> {
     /// Indices into a column.
     pub fn dictionary(values: Column<'a>, indices: Integers<'a>) -> Self {
-        let item = |i| match values.get(i) {
-            Ok(addr) => Item::Address(addr),
-            Err(Missing::Null) => Item::Null,
-            Err(Missing::Bad) => Item::Bad,
-        };
-        let items = (0..values.len()).map(item).collect();
-        Self::Dictionary { indices, values: items, column: Box::new(values) }
+        Self::Dictionary { indices, values: values.items(), column: Box::new(values) }
+    }
+
+    /// Runs of the items of a column; as many ends as items, or fewer.
+    pub fn runs(values: Column<'a>, ends: Vec<usize>) -> Self {
+        Self::Runs { ends, values: values.items(), column: Box::new(values) }
     }
 }
 
@@ -232,6 +239,16 @@ impl<'a> Column<'a> {
         Self { data, valid: None }
     }
 
+    /// The addresses, read.
+    fn items(&self) -> Vec<Item<'static>> {
+        let item = |i| match self.get(i) {
+            Ok(addr) => Item::Address(addr),
+            Err(Missing::Null) => Item::Null,
+            Err(Missing::Bad) => Item::Bad,
+        };
+        (0..self.len()).map(item).collect()
+    }
+
     pub fn len(&self) -> usize {
         match &self.data {
             Data::U32(values) => values.len(),
@@ -244,6 +261,7 @@ impl<'a> Column<'a> {
             Data::Ucs4 { chars, width, .. } => chars.len().checked_div(*width).unwrap_or(0),
             Data::Items(items) => items.len(),
             Data::Dictionary { indices, .. } => indices.len(),
+            Data::Runs { ends, .. } => ends.last().copied().unwrap_or(0),
             Data::Nulls(len) | Data::Bad(len) => *len,
         }
     }
@@ -272,6 +290,7 @@ impl<'a> Column<'a> {
             | Data::BinaryViews(_)
             | Data::Ucs4 { .. }
             | Data::Dictionary { .. }
+            | Data::Runs { .. }
             | Data::Bad(_) => in_blocks(table, range, out, |i| self.get(i)),
         }
     }
@@ -299,6 +318,7 @@ impl<'a> Column<'a> {
                 let index = indices.get(i).map(|index| index as usize);
                 index.filter(|i| *i < column.len()).map_or(Raw::Other, |index| column.raw(index))
             }
+            Data::Runs { ends, column, .. } => column.raw(run(ends, i)),
             _ => Raw::Other,
         }
     }
@@ -330,6 +350,7 @@ impl<'a> Column<'a> {
                 let index = indices.get(i).and_then(|index| values.get(index as usize));
                 return index.map_or(Err(Missing::Bad), |item| item.read());
             }
+            Data::Runs { ends, values, .. } => return values[run(ends, i)].read(),
             Data::Nulls(_) => return Err(Missing::Null),
             Data::Bad(_) => None,
         };
@@ -387,6 +408,11 @@ impl<'a> Column<'a> {
             }
         }
     }
+}
+
+/// The run of item `i`.
+fn run(ends: &[usize], i: usize) -> usize {
+    ends.partition_point(|end| *end <= i)
 }
 
 /// Keys of bytes that are whole addresses.

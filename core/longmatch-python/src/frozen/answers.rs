@@ -13,7 +13,7 @@ use crate::bulk::Id;
 use crate::data::objects_as_rows;
 use crate::input::Form;
 use crate::output::{Output, arrow, codes_array, of_objects, typed_objects};
-use crate::pause::{OBJECTS, pause};
+use crate::pause::{OBJECTS, paced, pause};
 use crate::store::{CellSource, Rows, Typed, kinds_of, objects_by_code, row_object};
 
 impl FrozenTable {
@@ -34,10 +34,10 @@ impl FrozenTable {
             return Ok(objects);
         }
         let objects = match &self.values {
-            Values::Objects(table) => objects_by_code(py, table),
+            Values::Objects(table) => objects_by_code(py, table)?,
             Values::Rows(_) => {
                 let objects = (1..=self.max_code).map(|code| self.object(py, code).map(Some));
-                std::iter::once(Ok(None)).chain(objects).collect::<PyResult<_>>()?
+                std::iter::once(Ok(None)).chain(paced(py, objects)).collect::<PyResult<_>>()?
             }
         };
         // Two threads may get here; one of them then discards its objects.
@@ -73,7 +73,7 @@ impl FrozenTable {
         let object = |(prefix, code): (IpPrefix, NextHopId)| {
             Ok((prefix, self.object(py, code.get() as usize)?))
         };
-        routes.into_iter().map(object).collect()
+        paced(py, routes.into_iter().map(object)).collect()
     }
 
     /// All routes with the objects of their values.

@@ -62,10 +62,10 @@ impl FrozenTable {
     ///
     /// ``addresses`` is
     ///
-    /// - a NumPy array: ``uint32`` or other integers (IPv4), ``S4``, ``S16``, ``V4``, ``V16`` or ``>u4`` (bytes in
-    ///   network order), ``uint8`` of shape (n, 4) or (n, 16), ``uint64`` of shape (n, 2), text or objects;
+    /// - a NumPy array: ``uint32`` or other integers (IPv4), ``S4``, ``S16``, ``V4`` or ``V16`` (bytes in network order),
+    ///   ``uint8`` of shape (n, 4) or (n, 16), ``uint64`` of shape (n, 2) or records of two, text or objects;
     /// - a Series of pandas, or anything with the Arrow PyCapsule interface (pyarrow, polars, DuckDB): text, integers,
-    ///   binary, or a dictionary of these;
+    ///   binary, or a dictionary or runs of these;
     /// - a list or another iterable of keys.
     ///
     /// ``out`` is the form of the answers: ``"values"`` (a list, or for NumPy an array of objects), ``"arrow"``
@@ -438,9 +438,7 @@ impl FrozenTable {
             let arguments = (this.thaw(py)?, engine);
             return (module.getattr("_freeze")?, arguments).into_pyobject(py);
         };
-        let routes: Vec<_> =
-            this.store.routes().into_iter().map(|(prefix, code)| (prefix, code.get())).collect();
-        let (columns, prefixes, codes, rows) = packed_rows(py, &routes, &**cells, this.max_code);
+        let (columns, prefixes, codes, rows) = packed_rows(py, &*this.store, &**cells)?;
         (module.getattr("_rows")?, (engine, columns, prefixes, codes, rows)).into_pyobject(py)
     }
 

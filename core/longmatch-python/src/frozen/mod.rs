@@ -20,6 +20,7 @@ use pyo3::types::PyTuple;
 use crate::data::{objects_as_data, rows_as_data};
 use crate::file::{FileCells, FileStore, Opened, write};
 use crate::key::{Key, key};
+use crate::pause::{OBJECTS, pause};
 use crate::routes::{CompiledRoutes, RouteNames};
 use crate::store::{CellSource, Rows, Store, Typed};
 use crate::value::{DropReferences, Inner, PyValue};
@@ -79,18 +80,24 @@ pub fn engine_spec(engine: &str) -> PyResult<EngineSpec> {
 type Routes = Vec<(IpPrefix, NextHopId)>;
 
 /// The routes of a table with the ids of their values, and the values by these.
-fn parts(py: Python<'_>, inner: &Inner) -> (Routes, Vec<Option<Py<PyAny>>>) {
+fn parts(py: Python<'_>, inner: &Inner) -> PyResult<(Routes, Vec<Option<Py<PyAny>>>)> {
     let mut objects = Vec::new();
-    for (id, value) in inner.next_hops().iter() {
+    for (i, (id, value)) in inner.next_hops().iter().enumerate() {
+        if i % OBJECTS == 0 {
+            pause(py)?;
+        }
         let id = id.get() as usize;
         if objects.len() <= id {
             objects.resize_with(id + 1, || None);
         }
         objects[id] = Some(value.get(py));
     }
-    let ipv4 = inner.ipv4().iter().map(|route| (route.prefix.into(), route.next_hop));
-    let ipv6 = inner.ipv6().iter().map(|route| (route.prefix.into(), route.next_hop));
-    (ipv4.chain(ipv6).collect(), objects)
+    let routes = py.detach(|| {
+        let ipv4 = inner.ipv4().iter().map(|route| (route.prefix.into(), route.next_hop));
+        let ipv6 = inner.ipv6().iter().map(|route| (route.prefix.into(), route.next_hop));
+        ipv4.chain(ipv6).collect()
+    });
+    Ok((routes, objects))
 }
 
 fn compile_error(error: impl std::fmt::Display) -> PyErr {
@@ -109,7 +116,7 @@ impl FrozenTable {
         columns: Option<&[Column]>,
     ) -> PyResult<Self> {
         if let Some(columns) = columns {
-            let (routes, objects) = parts(py, &inner);
+            let (routes, objects) = parts(py, &inner)?;
             let data = objects_as_data(py, &objects, &routes, Some(columns))?;
             return Self::of_data(py, data, engine, strict);
         }
@@ -150,12 +157,10 @@ impl FrozenTable {
     /// When the values are objects other than text, numbers, or dicts of these.
     fn data(&self, py: Python<'_>) -> PyResult<PrefixData> {
         match &self.values {
-            Values::Rows(cells) => {
-                let routes = self.store.routes();
-                py.detach(|| rows_as_data(&**cells, &routes))
-            }
+            Values::Rows(cells) => py.detach(|| rows_as_data(&**cells, &self.store.routes())),
             Values::Objects(_) => {
-                objects_as_data(py, self.objects(py)?, &self.store.routes(), None)
+                let routes = py.detach(|| self.store.routes());
+                objects_as_data(py, self.objects(py)?, &routes, None)
             }
         }
     }

@@ -15,6 +15,7 @@ use crate::input::{Input, Options};
 use crate::key::address;
 use crate::kinds::Kinds;
 use crate::output::{Answered, Output, states, thread_count};
+use crate::pause::pause;
 use crate::value::PyValue;
 
 /// The kinds of all values that were ever committed. They determine the type of Arrow answers.
@@ -125,7 +126,7 @@ impl Readers {
                 return Err(input.refused(index));
             }
             // After the lookups, so that the kinds are of all values that they saw.
-            Ok((resolve(py, view, &mut ids), self.committed.kinds()))
+            Ok((resolve(py, view, &mut ids)?, self.committed.kinds()))
         })?;
         let mut results = vec![answered.values(py, &ids, output, kinds)?];
         if asked.return_prefix {
@@ -152,18 +153,24 @@ pub struct Asked<'a> {
 }
 
 /// Replaces ids, which identify routes while the view lives, by the numbers of values or prefixes.
-fn resolve(py: Python<'_>, view: &TableView<'_, PyValue>, ids: &mut [Id]) -> Answered {
+fn resolve(py: Python<'_>, view: &TableView<'_, PyValue>, ids: &mut [Id]) -> PyResult<Answered> {
     let mut numbers = HashMap::<NextHopId, Id>::new();
     let mut answered = Answered::default();
-    for id in ids {
+    for (i, id) in ids.iter_mut().enumerate() {
+        if i % RESOLVED == 0 {
+            pause(py)?;
+        }
         let Some(route) = *id else { continue };
         *id = *numbers.entry(route).or_insert_with(|| {
             let (prefix, value) = view.route(route)?;
             answered.push(prefix, value.get(py))
         });
     }
-    answered
+    Ok(answered)
 }
+
+/// Ids that are resolved between two pauses.
+const RESOLVED: usize = 1 << 18;
 
 struct View<'a, 'r>(&'a TableView<'r, PyValue>);
 

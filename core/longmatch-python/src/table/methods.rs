@@ -344,12 +344,13 @@ impl Table {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let _dropped = DropReferences;
         let py = slf.py();
         let columns = slf.get().columns().map(|columns| {
             let pair = |column: &Column| (column.name.to_string(), column.ty.to_string());
             columns.iter().map(pair).collect::<Vec<_>>()
         });
-        let state = (slf.get().is_strict(), packed(py, slf.get().read(py))?, columns);
+        let state = (slf.get().is_strict(), packed(py, &slf.get().read(py).clone())?, columns);
         (slf.get_type(), PyTuple::empty(py), state).into_pyobject(py)
     }
 
@@ -362,7 +363,7 @@ impl Table {
             *self.columns.write().unwrap_or_else(PoisonError::into_inner) = Some(columns);
         }
         *self.strict.write().unwrap_or_else(PoisonError::into_inner) = strict;
-        let inner = unpacked(prefixes.as_bytes(), &values, &codes)?;
+        let inner = unpacked(prefixes.as_bytes(), &values, codes.as_bytes())?;
         let old = std::mem::replace(&mut *self.write(py), inner);
         drop(old);
         Ok(())

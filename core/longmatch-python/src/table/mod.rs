@@ -12,7 +12,7 @@ use pyo3::sync::RwLockExt;
 use pyo3::types::{PyDict, PyMapping};
 
 use crate::key::{Key, key};
-use crate::pause::{OBJECTS, pause};
+use crate::pause::{OBJECTS, paced, pause};
 use crate::text::prefix_str;
 use crate::value::{DropReferences, Inner, PyValue, insert_error};
 
@@ -160,18 +160,18 @@ type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 /// The prefixes and values of a mapping or of an iterable of pairs.
 pub fn pairs<'py>(routes: &Bound<'py, PyAny>) -> PyResult<Vec<Pair<'py>>> {
+    let py = routes.py();
     if let Ok(table) = routes.cast::<Table>() {
-        let entries = table.get().entries(routes.py()).into_iter();
-        let text = |prefix| prefix_str(routes.py(), prefix).into_any();
-        return Ok(entries
-            .map(|(prefix, it)| (text(prefix), it.into_bound(routes.py())))
-            .collect());
+        let entries = table.get().entries(py).into_iter();
+        let text = |prefix| prefix_str(py, prefix).into_any();
+        let pairs = entries.map(|(prefix, it)| Ok((text(prefix), it.into_bound(py))));
+        return paced(py, pairs).collect();
     }
     if let Ok(dict) = routes.cast_exact::<PyDict>() {
         return Ok(dict.iter().collect());
     }
     match routes.cast::<PyMapping>() {
-        Ok(mapping) => mapping.items()?.iter().map(|item| pair(&item)).collect(),
-        Err(_) => routes.try_iter()?.map(|item| pair(&item?)).collect(),
+        Ok(mapping) => paced(py, mapping.items()?.iter().map(|item| pair(&item))).collect(),
+        Err(_) => paced(py, routes.try_iter()?.map(|item| pair(&item?))).collect(),
     }
 }

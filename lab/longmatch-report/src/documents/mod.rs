@@ -34,7 +34,7 @@ const TABLES: &str = "docs/tables.md";
 /// The README's picture.
 const PICTURE: &str = "docs/pictures/engines.svg";
 /// The blocks that each document must have.
-const DOCUMENTS: [(&str, &[&str]); 8] = [
+const DOCUMENTS: [(&str, &[&str]); 9] = [
     ("README.md", &["engines papers", "headline"]),
     ("core/longmatch/src/engine/engines.md", &["engines library"]),
     ("core/longmatch/README.md", &["libraries"]),
@@ -59,8 +59,15 @@ const DOCUMENTS: [(&str, &[&str]); 8] = [
     ("docs/results/README.md", &["machines"]),
     (
         "docs/python.md",
-        &["comparison python-lookups", "comparison python-openings", "comparison python-spark"],
+        &[
+            "comparison python-lookups",
+            "comparison python-engines",
+            "comparison python-openings",
+            "comparison python-spark",
+            "comparison python-mmdb",
+        ],
     ),
+    ("docs/warehouses.md", &["comparison warehouses"]),
     ("docs/pipes.md", &["comparison pipes"]),
 ];
 

@@ -17,7 +17,7 @@ const EMBEDDED: [&str; 3] = ["embedded", "ipv4", "ipv6"];
 /// take minutes to build its table.
 const APART: [&str; 2] = ["kinds", "peers"];
 /// Records of comparisons with other packages and programs, beside the directories of machines.
-const COMPARISONS: [&str; 2] = ["python.ndjson", "pipes.ndjson"];
+const COMPARISONS: [&str; 3] = ["python.ndjson", "spark.ndjson", "pipes.ndjson"];
 /// Circumstances that a published run must state.
 pub(super) const CIRCUMSTANCES: [&str; 10] = [
     "CPU",

@@ -222,3 +222,39 @@ fn files_are_replaced_when_they_are_complete() {
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert_eq!((fs::read_to_string(&out).unwrap().as_str(), files()), ("10.0.0.1\t64500\n", 2));
 }
+
+/// Another program copies a shorter file over the table, as `cp` does, while a command has it mapped.
+#[test]
+fn a_command_names_the_table_that_another_program_shortened() {
+    let dir = Dir::new();
+    let routes: String = (0..40_000)
+        .map(|i| format!("{}.{}.{}.0/24,{i}\n", 1 + i / 65_536, i / 256 % 256, i % 256))
+        .collect();
+    let routes = dir.file("routes.csv", format!("network,asn\n{routes}"));
+    let (table, empty) = (dir.path("routes.lm"), dir.file("empty.lm", ""));
+    let commands: [(&[&str], &str); 2] = [
+        (&["lookup", "--table", &table, "-"], ""),
+        (&["annotate", "--table", &table, "-c", "ip"], "ip\n"),
+    ];
+    for (command, header) in commands {
+        let compile = program(&["compile", "-r", &routes, "-o", &table]).output();
+        assert!(compile.unwrap().status.success());
+        let mut running = Running::of(program(command));
+        running.write(&format!("{header}1.0.0.1\n"));
+        // The table is mapped once there is an answer.
+        header.lines().for_each(|_| drop(running.line()));
+        let answer = running.line();
+        assert!(answer.starts_with("1.0.0.1"), "{answer}");
+        fs::copy(&empty, &table).unwrap();
+        running.write("1.99.9.9\n");
+        let (status, message) = running.end();
+        assert_eq!(status.code(), Some(2), "{message}");
+        assert_eq!(
+            message,
+            format!(
+                "longmatch: {table}: a bus error: the mapped file was shortened by another program, or its disk failed; \
+                 never write into a table that is in use: write another file, then rename it ('mv NEW FILE')\n"
+            )
+        );
+    }
+}
