@@ -11,7 +11,7 @@ use std::process::Command;
 use super::archive::{File, Files};
 
 /// Documents and licences, by their paths in the repository, which they keep.
-const DOCUMENTS: [&str; 10] = [
+const DOCUMENTS: [&str; 11] = [
     "README.md",
     "CHANGELOG.md",
     "LICENSE-APACHE",

@@ -13,7 +13,7 @@ use crate::workspace::rust_files;
 
 /// The sources of the crates that are checked, from the repository's root, with a module of which each directory counts
 /// as one file: the files of an engine may import each other.
-const CRATES: [(&str, &str); 12] = [
+const CRATES: [(&str, &str); 14] = [
     ("core/longmatch/src", "engine"),
     ("core/longmatch-capi/src", ""),
     ("core/longmatch-cli/src", ""),
