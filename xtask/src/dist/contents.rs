@@ -11,7 +11,7 @@ use std::process::Command;
 use super::archive::{File, Files};
 
 /// Documents and licences, by their paths in the repository, which they keep.
-const DOCUMENTS: [&str; 10] = [
+const DOCUMENTS: [&str; 11] = [
     "README.md",
     "CHANGELOG.md",
     "LICENSE-APACHE",
@@ -26,8 +26,7 @@ const DOCUMENTS: [&str; 10] = [
 ];
 
 /// The programs.
-const PROGRAMS: [&str; 4] =
-    ["longmatch", "longmatch-lab", "longmatch-forward", "longmatch-filter"];
+const PROGRAMS: [&str; 4] = ["longmatch", "longmatch-lab", "longmatch-forward", "longmatch-filter"];
 
 /// Shells, and what they look for before and after a command's name in the names of scripts.
 const COMPLETIONS: [(&str, &str, &str); 5] = [

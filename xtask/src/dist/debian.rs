@@ -38,7 +38,9 @@ fn unpack(files: &Files) -> std::io::Result<()> {
     let own = |path: &str| {
         let name = path.rsplit('/').next().unwrap_or(path);
         // Other programs of the archive are no part of this package.
-        !["longmatch-lab", "longmatch-forward", "longmatch-filter"].iter().any(|other| name.contains(other))
+        !["longmatch-lab", "longmatch-forward", "longmatch-filter"]
+            .iter()
+            .any(|other| name.contains(other))
     };
     for (path, file) in files {
         if PARTS.iter().any(|part| path.starts_with(part)) && own(path) {
