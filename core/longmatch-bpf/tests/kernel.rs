@@ -277,7 +277,7 @@ fn whole_tables_answer_as_the_rib() {
     for name in ["ipv6-full", "ipv6-linx2017-truenh", "ipv6-hosts", "ipv6-subscribers-64"] {
         real::<Ipv6>(name, false);
     }
-    for name in ["ipv6-delegations-56", "ipv6-firewall-10000", "ipv6-five-million"] {
+    for name in ["ipv6-delegations-56", "ipv6-firewall-10000"] {
         real::<Ipv6>(name, false);
     }
 }

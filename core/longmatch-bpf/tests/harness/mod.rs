@@ -155,7 +155,9 @@ impl Arrays {
         asm.place(none);
         asm.set(R0, 2);
         asm.exit();
-        Program::load(ProgramKind::Xdp, "lookups", &asm.finish().unwrap())
+        // Each run of an XDP program waits for a grace period of RCU before and after, which takes tests minutes.
+        let kind = if stores { ProgramKind::Classifier } else { ProgramKind::Xdp };
+        Program::load(kind, "lookups", &asm.finish().unwrap())
     }
 
     /// r1 becomes the address of an element.
