@@ -7,6 +7,7 @@
 //! - `sys` (on Linux) makes maps, loads programs and attaches them, by the system call bpf(2).
 
 pub mod asm;
+mod build_error;
 mod code;
 mod layout;
 mod pool;
@@ -17,9 +18,10 @@ mod table;
 #[cfg(target_os = "linux")]
 mod version;
 
+pub use build_error::BuildError;
 pub use code::{emit_lookup4, emit_lookup6};
 pub use layout::{Shape, ShapeError};
 pub use ranges::ValueRanges;
-pub use table::{BuildError, KernelFamily, KernelTable, Patch, Routes};
+pub use table::{KernelFamily, KernelTable, Patch, Routes};
 #[cfg(target_os = "linux")]
 pub use version::{Version, Versions};

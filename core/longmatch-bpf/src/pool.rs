@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use crate::build_error::BuildError;
 use crate::layout::{
     LOW, LOW_BITS, LineForm, MAX_STRIDE, PAGE, STARTS, STEPS_6, STRIDE_SHIFT, UNIT_SHIFT, WORDS,
 };
-use crate::table::BuildError;
 
 /// The answer of a run of addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -12,7 +12,9 @@ use longmatch_cli::args::{
 use longmatch_cli::error::CliError;
 use longmatch_forward::MAX_BATCH;
 
-use crate::{help, http};
+use longmatch_router::http;
+
+use crate::help;
 
 /// Forward packets by the routes of the kernel, or from captures into captures
 #[derive(Parser, Debug)]

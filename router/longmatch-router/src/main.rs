@@ -7,7 +7,6 @@
 mod args;
 mod forward;
 mod help;
-mod http;
 
 use std::process::ExitCode;
 

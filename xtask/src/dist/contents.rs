@@ -101,6 +101,50 @@ mod tests {
         man) mkdir -p \"$3\" && echo top > \"$3/${0##*/}.1\" && echo set > \"$3/longmatch-set.1\";;\n\
         esac\n";
 
+    /// The files of the archive.
+    const EXPECTED: &[&str] = &[
+        "CHANGELOG.md",
+        "LICENSE-APACHE",
+        "LICENSE-MIT",
+        "README.md",
+        "completions/_longmatch",
+        "completions/_longmatch-filter",
+        "completions/_longmatch-filter.ps1",
+        "completions/_longmatch-forward",
+        "completions/_longmatch-forward.ps1",
+        "completions/_longmatch-lab",
+        "completions/_longmatch-lab.ps1",
+        "completions/_longmatch.ps1",
+        "completions/longmatch-filter.bash",
+        "completions/longmatch-filter.elv",
+        "completions/longmatch-filter.fish",
+        "completions/longmatch-forward.bash",
+        "completions/longmatch-forward.elv",
+        "completions/longmatch-forward.fish",
+        "completions/longmatch-lab.bash",
+        "completions/longmatch-lab.elv",
+        "completions/longmatch-lab.fish",
+        "completions/longmatch.bash",
+        "completions/longmatch.elv",
+        "completions/longmatch.fish",
+        "data/LICENSE-bart",
+        "data/LICENSE-ip-location-db",
+        "data/LICENSE-rotonda-store",
+        "data/PROVENANCE.md",
+        "docs/filter.md",
+        "docs/forward.md",
+        "docs/longmatch-forward.service",
+        "longmatch",
+        "longmatch-filter",
+        "longmatch-forward",
+        "longmatch-lab",
+        "man/man1/longmatch-filter.1",
+        "man/man1/longmatch-forward.1",
+        "man/man1/longmatch-lab.1",
+        "man/man1/longmatch-set.1",
+        "man/man1/longmatch.1",
+    ];
+
     #[test]
     fn the_archive_has_the_programs_what_they_print_documents_and_licences() {
         let target = env::temp_dir().join(format!("xtask-dist-{}", std::process::id()));
@@ -116,49 +160,7 @@ mod tests {
 
         let files = collect(&crate::workspace::root(), &target).expect("all files are there");
         let names: Vec<_> = files.keys().map(String::as_str).collect();
-        let expected = [
-            "CHANGELOG.md",
-            "LICENSE-APACHE",
-            "LICENSE-MIT",
-            "README.md",
-            "completions/_longmatch",
-            "completions/_longmatch-filter",
-            "completions/_longmatch-filter.ps1",
-            "completions/_longmatch-forward",
-            "completions/_longmatch-forward.ps1",
-            "completions/_longmatch-lab",
-            "completions/_longmatch-lab.ps1",
-            "completions/_longmatch.ps1",
-            "completions/longmatch-filter.bash",
-            "completions/longmatch-filter.elv",
-            "completions/longmatch-filter.fish",
-            "completions/longmatch-forward.bash",
-            "completions/longmatch-forward.elv",
-            "completions/longmatch-forward.fish",
-            "completions/longmatch-lab.bash",
-            "completions/longmatch-lab.elv",
-            "completions/longmatch-lab.fish",
-            "completions/longmatch.bash",
-            "completions/longmatch.elv",
-            "completions/longmatch.fish",
-            "data/LICENSE-bart",
-            "data/LICENSE-ip-location-db",
-            "data/LICENSE-rotonda-store",
-            "data/PROVENANCE.md",
-            "docs/filter.md",
-            "docs/forward.md",
-            "docs/longmatch-forward.service",
-            "longmatch",
-            "longmatch-filter",
-            "longmatch-forward",
-            "longmatch-lab",
-            "man/man1/longmatch-filter.1",
-            "man/man1/longmatch-forward.1",
-            "man/man1/longmatch-lab.1",
-            "man/man1/longmatch-set.1",
-            "man/man1/longmatch.1",
-        ];
-        assert_eq!(names, expected);
+        assert_eq!(names, EXPECTED);
         assert_eq!(files["longmatch"], File { bytes: PROGRAM.into(), executable: true });
         assert_eq!(files["completions/_longmatch"], File::plain("script of zsh\n"));
         assert_eq!(files["man/man1/longmatch-set.1"], File::plain("set\n"));

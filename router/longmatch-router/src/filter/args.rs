@@ -7,8 +7,9 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use longmatch::IpPrefix;
 use longmatch_cli::args::{CompletionsArgs, ManArgs, ReadArgs, seconds};
+use longmatch_router::http;
 
-use super::{help, http};
+use super::help;
 
 /// Filter packets by lists of prefixes, inside the Linux kernel
 #[derive(Parser, Debug)]

@@ -14,12 +14,14 @@ use longmatch_filter::{
     is_bpf_file_system, safety,
 };
 
+use longmatch_router::http;
+
 use super::args::{
     ChangeArgs, Command, CountersArgs, FateArg, GetArgs, HookArg, MatchArg, QuestionArgs,
     ReplaceArgs, StartArgs, WhichArgs, XdpModeArg,
 };
 use super::print::Printer;
-use super::{http, lists, metrics};
+use super::{lists, metrics};
 
 /// Runs a command.
 ///

@@ -8,8 +8,6 @@ mod args;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod commands;
 mod help;
-#[path = "../http.rs"]
-mod http;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod lists;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]

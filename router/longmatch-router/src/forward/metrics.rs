@@ -6,6 +6,7 @@ use std::sync::mpsc::SyncSender;
 
 use longmatch_cli::error::CliError;
 use longmatch_forward::{Cause, Disposition, PortCounts};
+use longmatch_router::http;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, prometheus_text};
 use prometheus_client::metrics::MetricType;
@@ -14,7 +15,6 @@ use prometheus_client::registry::Registry;
 
 use super::counts::Sample;
 use super::questions::{Question, ask};
-use crate::http;
 
 /// Serves the metrics at an address, in a separate thread.
 ///
