@@ -46,9 +46,7 @@ EOF
 mkdir -p "$root/include" "$root/lib/pkgconfig" "$root/lib/cmake/longmatch" "$root/share/man/man3"
 cp "$own/include/longmatch.h" "$own/include/longmatch.hpp" "$root/include/"
 install_library longmatch "Longest-prefix match for IPv4 and IPv6" ""
-cp "$own/cmake/longmatch-config.cmake" "$root/lib/cmake/longmatch/"
-sed "s/@VERSION@/$version/" "$own/cmake/longmatch-config-version.cmake.in" \
-    >"$root/lib/cmake/longmatch/longmatch-config-version.cmake"
+cp "$own"/cmake/*.cmake "$root/lib/cmake/longmatch/"
 awk -v out="$root/share/man/man3" -v version="$version" -v header=longmatch.h -f "$own/man.awk" "$own/include/longmatch.h"
 if [ -f "$build/liblongmatch_feed_capi.so" ]; then
     install_library longmatch-feed "Compiled tables of any list of prefixes" longmatch

