@@ -48,6 +48,8 @@ const STREAMS: [&str; 3] = [
 /// directory too. Those that need root, namespaces or routing daemons say so and are skipped without.
 const NETWORK: &str = "test --release --package longmatch-router --test cli network -- --nocapture";
 const FILTER: &str = "test --release --package longmatch-filter --test reference --test network";
+const BPF: &str = "test --release --package longmatch-bpf --test kernel -- --ignored --nocapture";
+const CAPI: &str = "test --release --package longmatch-capi --test calls -- --ignored --nocapture";
 const KERNEL: &str =
     "test --release --package longmatch-forward --test kernel -- --ignored --nocapture";
 
@@ -117,6 +119,7 @@ fn run_part(steps: &mut Steps, part: &str, dir: Option<&Path>) {
     match part {
         "library" => {
             steps.command("live tables and small tables, full form", &mut cargo(IGNORED));
+            steps.command("the C library under a writer, full form", &mut cargo(CAPI));
             steps.command("tests without default features", &mut cargo(WITHOUT_STD));
         }
         "streams" => {
@@ -128,6 +131,7 @@ fn run_part(steps: &mut Steps, part: &str, dir: Option<&Path>) {
         "network" => {
             steps.command("forwarder in network namespaces, full form", &mut full(NETWORK));
             steps.command("the forwarder follows its kernel, full form", &mut cargo(KERNEL));
+            steps.command("tables in the kernel, full form", &mut full(BPF));
             steps.command("packet filters in the kernel, full form", &mut full(FILTER));
         }
         "foreign" => foreign::run_steps(steps, foreign::Form::Full),

@@ -145,6 +145,14 @@ mod tests {
         "man/man1/longmatch.1",
     ];
 
+    fn write_programs(target: &Path) {
+        for name in PROGRAMS {
+            let program = target.join("release").join(name);
+            fs::write(&program, PROGRAM).expect("writable");
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("ours");
+        }
+    }
+
     #[test]
     fn the_archive_has_the_programs_what_they_print_documents_and_licences() {
         let target = env::temp_dir().join(format!("xtask-dist-{}", std::process::id()));
@@ -152,11 +160,7 @@ mod tests {
         fs::create_dir_all(target.join("release")).expect("writable");
         fs::create_dir_all(&old).expect("writable");
         fs::write(old.join("longmatch-old.1"), "").expect("writable");
-        for name in PROGRAMS {
-            let program = target.join("release").join(name);
-            fs::write(&program, PROGRAM).expect("writable");
-            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("ours");
-        }
+        write_programs(&target);
 
         let files = collect(&crate::workspace::root(), &target).expect("all files are there");
         let names: Vec<_> = files.keys().map(String::as_str).collect();
