@@ -151,9 +151,15 @@ impl Shape {
         [first, first + (4 << ROOT_BITS_4)]
     }
 
-    /// The words of the header.
-    pub(crate) fn header(self) -> [u32; 5] {
-        [MAGIC[0], MAGIC[1], self.tables, self.value_bytes, self.capacity]
+    /// The words of the header. The last one is the number of the first words that are in use.
+    pub(crate) fn header(self, used: usize) -> [u32; 6] {
+        [MAGIC[0], MAGIC[1], self.tables, self.value_bytes, self.capacity, used as u32]
+    }
+
+    /// The place of the header's last word.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn used(self) -> usize {
+        self.capacity as usize / 4 + 5
     }
 
     /// The shape that a header states.

@@ -1,13 +1,16 @@
 //! The ranges of a table, read back from its words.
 
-use longmatch::set::AddressRange;
-use longmatch::{Family, Ipv4, Ipv6};
+use std::ops::RangeInclusive;
 
-use crate::KernelTable;
+use longmatch::set::AddressRange;
+use longmatch::{Family, IpPrefix, Ipv4, Ipv6, Prefix};
+
 use crate::layout::{
     LOW, LOW_BITS, LineForm, PAGE, ROOT_BITS_4, ROOT_BITS_6, STARTS, STRIDE_SHIFT, Shape,
     UNIT_SHIFT, WORDS, Words,
 };
+use crate::table::slot_of;
+use crate::{KernelFamily, KernelTable};
 
 /// Ranges of addresses with their values: disjoint, in order, joined where neighbours have equal values, and without those
 /// of no match.
@@ -33,7 +36,7 @@ impl KernelTable {
     #[must_use]
     pub fn ranges(&self, table: u32) -> (ValueRanges<Ipv4>, ValueRanges<Ipv6>) {
         assert!(table < self.shape().tables(), "there is no table {table}");
-        ranges(self.words().0, self.shape(), table)
+        ranges(self.words().0, self.shape(), table, None)
     }
 }
 
@@ -50,21 +53,49 @@ impl crate::Version {
         &self,
         table: u32,
     ) -> Result<(ValueRanges<Ipv4>, ValueRanges<Ipv6>), crate::sys::Error> {
+        self.ranges_near(table, None)
+    }
+
+    /// The ranges of the words of the root that a prefix overlaps, or of all words. O(ranges + these words of the root).
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    ///
+    /// # Panics
+    /// If there is no such table.
+    pub fn ranges_near(
+        &self,
+        table: u32,
+        prefix: Option<IpPrefix>,
+    ) -> Result<(ValueRanges<Ipv4>, ValueRanges<Ipv6>), crate::sys::Error> {
         assert!(table < self.shape().tables(), "there is no table {table}");
-        Ok(ranges(self.map().memory()?.words(), self.shape(), table))
+        Ok(ranges(self.map().memory()?.words(), self.shape(), table, prefix))
     }
 }
 
-/// The ranges of both families of a table. O(ranges + words of the root).
+/// The words of a root that a prefix overlaps.
+fn slots<F: KernelFamily>(prefix: Prefix<F>) -> RangeInclusive<u32> {
+    slot_of::<F>(prefix.first()) as u32..=slot_of::<F>(prefix.last()) as u32
+}
+
+const NO_SLOTS: RangeInclusive<u32> = RangeInclusive::new(1, 0);
+
+/// The ranges of the words of a table's roots that a prefix overlaps, or of all words.
 fn ranges<W: Words + ?Sized>(
     words: &W,
     shape: Shape,
     table: u32,
+    prefix: Option<IpPrefix>,
 ) -> (ValueRanges<Ipv4>, ValueRanges<Ipv6>) {
     let [root4, root6] = shape.roots(table);
     let (mut ipv4, mut ipv6) = (Vec::new(), Vec::new());
     let mut walk = Walk { words, shape, form: LineForm::V4 };
-    walk.root(root4, ROOT_BITS_4, &mut |first, last, cell| {
+    let (slots4, slots6) = match prefix {
+        None => (0..=(1 << ROOT_BITS_4) - 1, 0..=(1 << ROOT_BITS_6) - 1),
+        Some(IpPrefix::V4(it)) => (slots(it), NO_SLOTS),
+        Some(IpPrefix::V6(it)) => (NO_SLOTS, slots(it)),
+    };
+    walk.root(root4, ROOT_BITS_4, slots4, &mut |first, last, cell| {
         // Low halves exist in IPv6 alone.
         if let Cell::Value(value) = cell {
             push(&mut ipv4, (first >> 32) as u32, (last >> 32) as u32, value);
@@ -72,7 +103,7 @@ fn ranges<W: Words + ?Sized>(
     });
     walk.form = LineForm::V6;
     let low = Walk { words, shape, form: LineForm::V6 };
-    walk.root(root6, ROOT_BITS_6, &mut |first, last, cell| match cell {
+    walk.root(root6, ROOT_BITS_6, slots6, &mut |first, last, cell| match cell {
         Cell::Value(value) => {
             let last = u128::from(last) << 64 | u128::from(u64::MAX);
             push(&mut ipv6, u128::from(first) << 64, last, value);
@@ -165,8 +196,8 @@ impl<W: Words + ?Sized> Walk<'_, W> {
         }
     }
 
-    fn root(&self, root: u32, bits: u32, each: Each<'_>) {
-        for slot in 0..1_u32 << bits {
+    fn root(&self, root: u32, bits: u32, slots: RangeInclusive<u32>, each: Each<'_>) {
+        for slot in slots {
             let word = self.number(root + 4 * slot, 4) as u32;
             self.word(word, Block::whole(u64::from(slot) << (64 - bits), bits), each);
         }

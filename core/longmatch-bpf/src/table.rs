@@ -95,8 +95,16 @@ impl KernelTable {
 
     /// The words of the map's value, but for its free middle: the first ones, and those of the header at the capacity.
     #[must_use]
-    pub fn words(&self) -> (&[u32], [u32; 5]) {
-        (&self.pool.words, self.shape.header())
+    pub fn words(&self) -> (&[u32], [u32; 6]) {
+        (&self.pool.words, self.shape.header(self.pool.words.len()))
+    }
+
+    /// The table that has these first words. Contents of its pages and lines are not known: changes store them again.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of_words(shape: Shape, words: Vec<u32>) -> Self {
+        let mut pool = Pool::new(0, shape.value_bytes(), shape.capacity());
+        pool.words = words;
+        Self { shape, pool }
     }
 
     /// The whole value of the map, in the host's byte order.
@@ -105,7 +113,7 @@ impl KernelTable {
         let mut bytes: Vec<u8> =
             self.pool.words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         bytes.resize(self.shape.capacity() as usize, 0);
-        bytes.extend(self.shape.header().iter().flat_map(|word| word.to_ne_bytes()));
+        bytes.extend(self.words().1.iter().flat_map(|word| word.to_ne_bytes()));
         bytes.resize((self.shape.capacity() + TAIL) as usize, 0);
         bytes
     }
@@ -209,7 +217,7 @@ fn whole<F: KernelFamily>(
 }
 
 /// The slot of the root that an address is in.
-fn slot_of<F: KernelFamily>(addr: F::Bits) -> u64 {
+pub(crate) fn slot_of<F: KernelFamily>(addr: F::Bits) -> u64 {
     (addr.to_u128() >> (u32::from(F::Bits::WIDTH) - F::ROOT_BITS)) as u64
 }
 

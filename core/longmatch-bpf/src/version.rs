@@ -58,6 +58,15 @@ impl Version {
         Ok(Self { map, memory, shape })
     }
 
+    /// The tables, to change them: [`KernelTable::change`] and [`publish`](Self::publish). O(words in use).
+    #[must_use]
+    pub fn table(&self) -> KernelTable {
+        let words = self.memory.words();
+        let used = words.word(self.shape.used()).min(self.shape.capacity() / 4) as usize;
+        let words = words.iter().take(used).map(|word| word.load(Ordering::Acquire));
+        KernelTable::of_words(self.shape, words.collect())
+    }
+
     /// The version that a map has, such as one that was pinned by another process.
     ///
     /// # Errors
@@ -102,11 +111,16 @@ impl Version {
         }
     }
 
-    /// Stores a change of the table that this version was loaded from; each change once, in their order.
+    /// Stores a change of the table that this version was loaded from, or that [`table`](Self::table) returned; each change
+    /// once, in their order. Other processes must not change the version meanwhile.
     ///
     /// A program that runs meanwhile finds the answer of before or after, for each lookup.
     pub fn publish(&self, patch: &Patch) {
         let words = self.memory.words();
+        // First: a process that is killed below leaves words that are unused, never words that the next change overwrites.
+        if let Some(used) = words.get(self.shape.used()) {
+            used.store((patch.first_new + patch.new.len()) as u32, Ordering::SeqCst);
+        }
         let new = words.iter().skip(patch.first_new).zip(&patch.new);
         new.for_each(|(to, from)| to.store(*from, Ordering::Relaxed));
         for (place, word) in &patch.roots {

@@ -3,20 +3,20 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use longmatch::set::AddressSet;
-use longmatch::{Family, Ipv4, Ipv6};
-use longmatch_bpf::ValueRanges;
+use longmatch::set::{AddressRange, AddressSet};
+use longmatch::{Family, IpPrefix, Ipv4, Ipv6, Prefix, Rib};
 use longmatch_bpf::sys::{self, Map, MapKind, MapSpec, Program, ProgramKind, Run};
+use longmatch_bpf::{KernelFamily, ValueRanges};
 use serde::{Deserialize, Serialize};
 
 use crate::content::{Addresses, Content, End, Part, Parts};
 use crate::counts::{Counts, Total};
 use crate::error::FilterError;
 use crate::layout::{BUCKET_BYTES, COUNTER_BYTES, COUNTERS, Counter, KEPT, ends};
-use crate::policy::{Action, Decision, MAX_LISTS, Mask, Policy, SCOPE};
+use crate::policy::{Action, Decision, MAX_LISTS, Mask, Match, Policy, SCOPE};
 use crate::program::{FilterProgram, Frames};
 use crate::state::{STATE, State, cells};
-use crate::tables::{Merged, Tables, VERSIONS};
+use crate::tables::{self, Merged, Tables, VERSIONS};
 
 /// Where packets are filtered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -199,6 +199,65 @@ impl Filter {
         Ok(())
     }
 
+    /// Changes the addresses of the lists within a prefix by one word of the kernel's table, so that each packet sees either
+    /// the old ones or the new ones. O(ranges that share the word with the prefix, words of the table).
+    ///
+    /// `change` gets the addresses near the prefix, without those that always pass, which it adds. Returns `false`, and
+    /// changes nothing, where more than a word had to change: for a prefix shorter than /17 (IPv4) or /16 (IPv6), for filters
+    /// that look up both addresses in the lists, and without room. [`replace`](Self::replace) does it then.
+    ///
+    /// # Errors
+    /// If the lists have too many combinations, or the kernel refuses; nothing is changed then.
+    pub fn patch(
+        &mut self,
+        prefix: IpPrefix,
+        change: impl FnOnce(&mut Content),
+    ) -> Result<bool, FilterError> {
+        let policy = &self.setup.policy;
+        let least = if matches!(prefix, IpPrefix::V4(_)) { 17 } else { 16 };
+        // The lists are in the first table, unless they are in two.
+        let (end, is_one) = match policy.matched {
+            Match::Source => (End::Source, true),
+            Match::Destination => (End::Destination, true),
+            Match::Both => (End::Source, false),
+        };
+        if !is_one || prefix.len() < least {
+            return Ok(false);
+        }
+        let mut content = self.content_near(Some(prefix))?;
+        change(&mut content);
+        match prefix {
+            IpPrefix::V4(it) => self.patch_family(
+                Prefix::from_bits_masked(it.first(), least),
+                content.parts(policy, end, |addresses| &addresses.ipv4),
+            ),
+            IpPrefix::V6(it) => self.patch_family(
+                Prefix::from_bits_masked(it.first(), least),
+                content.parts(policy, end, |addresses| &addresses.ipv6),
+            ),
+        }
+    }
+
+    /// Gives the addresses of one word of a root other lists. The parts may have other addresses too.
+    fn patch_family<F: KernelFamily>(
+        &self,
+        slot: Prefix<F>,
+        parts: Parts<F>,
+    ) -> Result<bool, FilterError> {
+        let inside = |part: Part<F>| {
+            let (first, last) =
+                (part.range.first().max(slot.first()), part.range.last().min(slot.last()));
+            Some(Part { range: AddressRange::from_bits(first, last)?, ..part })
+        };
+        let mut classes = self.maps.state.classes(&self.setup.policy);
+        let table = ends(&self.setup.policy)[0];
+        let mut rib = Rib::new();
+        let parts = parts.into_iter().filter_map(inside).collect();
+        tables::fill(&mut rib, parts, &mut classes[table as usize])?;
+        self.maps.state.store_classes(&self.setup.policy, &classes);
+        self.maps.tables.patch(slot, &rib)
+    }
+
     /// Runs the program on a frame, without an interface; whether the frame passes. It is counted.
     ///
     /// # Errors
@@ -268,13 +327,21 @@ impl Filter {
     /// # Errors
     /// If the kernel refuses.
     pub fn parts(&self, end: End) -> Result<(Parts<Ipv4>, Parts<Ipv6>), FilterError> {
+        self.parts_near(end, None)
+    }
+
+    fn parts_near(
+        &self,
+        end: End,
+        near: Option<IpPrefix>,
+    ) -> Result<(Parts<Ipv4>, Parts<Ipv6>), FilterError> {
         let policy = &self.setup.policy;
         let Some(table) = ends(policy).iter().position(|it| *it == end) else {
             return Ok((Parts::new(), Parts::new()));
         };
         let classes = self.maps.state.classes(policy);
         let masks = classes[end as usize].masks();
-        let (ipv4, ipv6) = self.maps.tables.ranges(table as u32)?;
+        let (ipv4, ipv6) = self.maps.tables.ranges(table as u32, near)?;
         Ok((parts(ipv4, masks), parts(ipv6, masks)))
     }
 
@@ -283,16 +350,20 @@ impl Filter {
     /// # Errors
     /// If the kernel refuses.
     pub fn content(&self) -> Result<Content, FilterError> {
+        self.content_near(None)
+    }
+
+    fn content_near(&self, near: Option<IpPrefix>) -> Result<Content, FilterError> {
         let policy = &self.setup.policy;
         let matched = if policy.looks_up_source() { End::Source } else { End::Destination };
-        let listed = self.parts(matched)?;
+        let listed = self.parts_near(matched, near)?;
         let with = |(ipv4, ipv6): &(Parts<Ipv4>, Parts<Ipv6>), mask: Mask| Addresses {
             ipv4: with_mask(ipv4, mask),
             ipv6: with_mask(ipv6, mask),
         };
         let lists = (0..policy.lists.len()).map(|list| with(&listed, 1 << list)).collect();
         let scope = match policy.scoped {
-            true => with(&self.parts(End::Destination)?, SCOPE),
+            true => with(&self.parts_near(End::Destination, near)?, SCOPE),
             false => Addresses::default(),
         };
         Ok(Content { lists, scope, ..Content::default() })

@@ -10,6 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use longmatch::IpPrefix;
 use longmatch_bpf::sys::{self, Link, Map, MapKind, MapSpec, Program};
 use rustix::fs::{FlockOperation, flock, statfs};
 use serde::{Deserialize, Serialize};
@@ -248,6 +249,18 @@ impl Running {
             drop(link.into_descriptor());
             Ok(updated?)
         })
+    }
+
+    /// Changes the addresses of the lists within a prefix, as [`Filter::patch`].
+    ///
+    /// # Errors
+    /// As [`Filter::patch`].
+    pub fn patch(
+        &mut self,
+        prefix: IpPrefix,
+        change: impl FnOnce(&mut Content),
+    ) -> Result<bool, FilterError> {
+        self.filter.patch(prefix, change)
     }
 
     /// Remembers other files of the lists and other addresses that always pass.

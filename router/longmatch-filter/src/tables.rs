@@ -2,15 +2,15 @@
 
 use std::net::IpAddr;
 
-use longmatch::set::AddressSet;
-use longmatch::{Family, Ipv4, Ipv6, NextHopId, Rib};
+use longmatch::{Family, IpPrefix, Ipv4, Ipv6, NextHopId, Prefix, Rib};
 use longmatch_bpf::asm::{Alu, Assembler, Label, R1, R2, R8, STACK, Width};
 use longmatch_bpf::sys::{self, Map};
 use longmatch_bpf::{
-    BuildError, KernelTable, Shape, ValueRanges, Version, Versions, emit_lookup4, emit_lookup6,
+    BuildError, KernelFamily, KernelTable, Shape, ValueRanges, Version, Versions, emit_lookup4,
+    emit_lookup6,
 };
 
-use crate::content::{Addresses, Classes, Content, End};
+use crate::content::{Classes, Content, Parts};
 use crate::error::FilterError;
 use crate::layout::ends;
 use crate::policy::Policy;
@@ -62,8 +62,8 @@ impl Merged {
         let routes = ends(policy).iter().map(|end| {
             let classes = &mut classes[*end as usize];
             let mut routes = Routes::default();
-            fill(&mut routes.ipv4, content, policy, *end, |it| &it.ipv4, classes)?;
-            fill(&mut routes.ipv6, content, policy, *end, |it| &it.ipv6, classes)?;
+            fill(&mut routes.ipv4, content.parts(policy, *end, |it| &it.ipv4), classes)?;
+            fill(&mut routes.ipv6, content.parts(policy, *end, |it| &it.ipv6), classes)?;
             Ok(routes)
         });
         routes.collect::<Result<_, FilterError>>().map(Self)
@@ -74,15 +74,13 @@ impl Merged {
     }
 }
 
-fn fill<F: Family>(
+/// Inserts parts as prefixes with the numbers of their classes.
+pub(crate) fn fill<F: Family>(
     rib: &mut Rib<F>,
-    content: &Content,
-    policy: &Policy,
-    end: End,
-    family: impl Fn(&Addresses) -> &AddressSet<F>,
+    parts: Parts<F>,
     classes: &mut Classes,
 ) -> Result<(), FilterError> {
-    for part in content.parts(policy, end, family) {
+    for part in parts {
         // The class of no list, 0, has no parts.
         let Some(class) = NextHopId::new(classes.number(part.lists)?) else { continue };
         for prefix in part.range.prefixes() {
@@ -131,12 +129,32 @@ impl Tables {
         Ok((0..ends(policy).len() as u32).map(|table| version.lookup(table, address)).collect())
     }
 
-    /// The classes of all addresses of a table: both families.
+    /// The classes of all addresses of a table, or of those that share a word of a root with a prefix: both families.
     pub(crate) fn ranges(
         &self,
         table: u32,
+        near: Option<IpPrefix>,
     ) -> Result<(ValueRanges<Ipv4>, ValueRanges<Ipv6>), sys::Error> {
-        self.0.current()?.ranges(table)
+        self.0.current()?.ranges_near(table, near)
+    }
+
+    /// Gives the addresses of one word of a root of the first table other classes, by that word. Returns whether there was
+    /// room; nothing is changed otherwise.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub(crate) fn patch<F: KernelFamily>(
+        &self,
+        slot: Prefix<F>,
+        classes: &Rib<F>,
+    ) -> Result<bool, FilterError> {
+        let version = self.0.current()?;
+        match version.table().change(0, classes, slot) {
+            Ok(patch) => version.publish(&patch),
+            Err(BuildError::Full { .. } | BuildError::Value { .. }) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(true)
     }
 
     /// Emits the choice of the version.

@@ -126,7 +126,8 @@ fn number(frame: &[u8], at: usize) -> Result<u16, bool> {
 /// A filter as the reference sees it: prefixes.
 struct Case {
     setup: Setup,
-    lists: Vec<Vec<IpPrefix>>,
+    /// Prefixes that were added to each list, or removed from it: the last one that has an address counts.
+    lists: Vec<Vec<(IpPrefix, bool)>>,
     scope: Vec<IpPrefix>,
     safe: Vec<IpPrefix>,
     own: Vec<IpPrefix>,
@@ -145,6 +146,39 @@ struct Fate {
 
 fn has(prefixes: &[IpPrefix], address: IpAddr) -> bool {
     prefixes.iter().any(|prefix| prefix.covers(IpPrefix::host(address)))
+}
+
+fn is_listed(changes: &[(IpPrefix, bool)], address: IpAddr) -> bool {
+    let mut latest = changes.iter().rev();
+    latest.find(|(prefix, _)| prefix.covers(IpPrefix::host(address))).is_some_and(|it| it.1)
+}
+
+/// The addresses after changes of a list.
+fn addresses(changes: &[(IpPrefix, bool)]) -> Addresses {
+    changes.iter().fold(Addresses::default(), |addresses, (prefix, is_added)| {
+        let prefix: Addresses = [*prefix].into_iter().collect();
+        if *is_added { addresses.union(&prefix) } else { addresses.difference(&prefix) }
+    })
+}
+
+/// Adds a prefix to a list or removes one, by a word of the kernel's table where the filter can. Returns whether it could.
+fn change(random: &mut Random, case: &mut Case, filter: &mut Filter) -> bool {
+    let is_ipv4 = random.one_in(2);
+    let (prefix, is_added) = (random.prefix(is_ipv4), !random.one_in(3));
+    let list = random.below(case.lists.len() as u64) as usize;
+    case.lists[list].push((prefix, is_added));
+    let content = case.content();
+    let other: Addresses = [prefix].into_iter().collect();
+    let patched = filter.patch(prefix, |near| {
+        (near.safe, near.own) = (content.safe.clone(), content.own.clone());
+        let before = &near.lists[list];
+        near.lists[list] = if is_added { before.union(&other) } else { before.difference(&other) };
+    });
+    let patched = patched.unwrap();
+    if !patched {
+        filter.replace(&content, |_| Ok(())).unwrap();
+    }
+    patched
 }
 
 impl Case {
@@ -178,7 +212,8 @@ impl Case {
                 })
                 .collect::<Vec<_>>()
         };
-        let lists = (0..count).map(|_| prefixes(40)).collect();
+        let mut list = || prefixes(40).into_iter().map(|prefix| (prefix, true)).collect();
+        let lists = (0..count).map(|_| list()).collect();
         let (scope, mut safe, mut own) = (prefixes(12), prefixes(2), prefixes(2));
         for list in [&mut safe, &mut own] {
             list.retain(|prefix| prefix.len() > 16);
@@ -189,7 +224,7 @@ impl Case {
     fn content(&self) -> Content {
         let all = |prefixes: &Vec<IpPrefix>| prefixes.iter().copied().collect::<Addresses>();
         Content {
-            lists: self.lists.iter().map(all).collect(),
+            lists: self.lists.iter().map(|changes| addresses(changes)).collect(),
             scope: all(&self.scope),
             safe: all(&self.safe),
             own: all(&self.own),
@@ -212,7 +247,7 @@ impl Case {
             Match::Both => vec![source, destination],
         };
         let in_list = |list: usize| {
-            addresses.iter().any(|it| has(&self.lists[list], *it) && !has(&self.own, *it))
+            addresses.iter().any(|it| is_listed(&self.lists[list], *it) && !has(&self.own, *it))
         };
         let matched: Vec<_> = (0..self.lists.len()).filter(|list| in_list(*list)).collect();
         let is_own = policy.matched != Match::Both && has(&self.own, addresses[0]);
@@ -304,11 +339,12 @@ fn load(case: &Case) -> Option<Filter> {
     }
 }
 
-/// Runs packets through filters of a hook, with a replacement of all lists in the middle.
+/// Runs packets through filters of a hook, with a replacement of all lists in the middle and changes of single prefixes.
 fn check(hook: Hook, seed: u64) {
     let proving = std::env::var_os("LONGMATCH_PROVE").is_some();
     let (filters, packets) = if proving { (500, 2000) } else { (40, 500) };
     let mut random = Random(seed);
+    let mut patched = 0;
     for _ in 0..filters {
         let mut case = Case::random(&mut random, hook);
         let Some(mut filter) = load(&case) else { return };
@@ -321,6 +357,9 @@ fn check(hook: Hook, seed: u64) {
                 case.lists.iter_mut().zip(other.lists).for_each(|(list, other)| *list = other);
                 (case.scope, case.own) = (other.scope, other.own);
                 filter.replace(&case.content(), |_| Ok(())).unwrap();
+            }
+            if n % 20 == 19 {
+                patched += u32::from(change(&mut random, &mut case, &mut filter));
             }
             let mut frame = frame(&mut random, case.setup.ethernet);
             // For programs of tc, the kernel itself refuses runs on IP packets that are shorter than a header.
@@ -356,6 +395,7 @@ fn check(hook: Hook, seed: u64) {
             assert_eq!([counts.dropped, counts.passed], passed, "{:?}", case.setup);
         }
     }
+    assert!(patched > filters, "{patched}");
 }
 
 #[test]
@@ -378,7 +418,7 @@ fn a_limit_passes_its_rate_and_a_tenth_of_a_second_at_once() {
         Policy { lists: lists.to_vec(), matched: Match::Source, scoped: false, drop_others: false };
     let (ethernet, drop_unknown, dry_run) = (true, false, false);
     let setup = Setup { hook: Hook::Xdp, ethernet, policy, drop_unknown, dry_run };
-    let list = |text: &str| vec![IpPrefix::parse_or_host(text).unwrap()];
+    let list = |text: &str| vec![(IpPrefix::parse_or_host(text).unwrap(), true)];
     let lists = vec![list("10.0.0.1"), list("10.0.0.2")];
     let case = Case { setup, lists, scope: Vec::new(), safe: Vec::new(), own: Vec::new() };
     let Some(filter) = load(&case) else { return };

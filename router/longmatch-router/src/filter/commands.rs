@@ -234,13 +234,23 @@ fn change(args: &ChangeArgs, operation: impl Fn(&Addresses, &Addresses) -> Addre
             format_args!("no list has this name; the lists are: {}", names.join(", ")),
         )
     })?;
-    let mut content = running.filter().content().map_err(|error| failed(&error))?;
-    if let Some(safety) = &running.about().safety {
-        (content.safe, content.own) = (safety.safe(), safety.local());
-    }
+    let safety = running.about().safety.clone();
     let prefixes: Addresses = args.prefixes.iter().copied().collect();
-    content.lists[place] = operation(&content.lists[place], &prefixes);
-    running.replace(&content).map_err(|error| failed(&error))?;
+    let apply = |content: &mut Content| {
+        if let Some(safety) = &safety {
+            (content.safe, content.own) = (safety.safe(), safety.local());
+        }
+        content.lists[place] = operation(&content.lists[place], &prefixes);
+    };
+    let patched = match *args.prefixes {
+        [prefix] => running.patch(prefix.unmapped(), apply),
+        _ => Ok(false),
+    };
+    if !patched.map_err(|error| failed(&error))? {
+        let mut content = running.filter().content().map_err(|error| failed(&error))?;
+        apply(&mut content);
+        running.replace(&content).map_err(|error| failed(&error))?;
+    }
     drop(lock);
     Ok(Status::Ok)
 }
