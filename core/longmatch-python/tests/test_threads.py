@@ -173,6 +173,11 @@ def test_other_threads_run_during_long_calls():
             time.sleep(0)
             turns[0] += 1
 
+    def turns_during(call):
+        before = turns[0]
+        call()
+        return turns[0] - before
+
     calls = [
         frozen.items, frozen.keys, frozen.values, lambda: frozen.prefixes_by_code, table.items, table.keys,
         lambda: Table(routes), lambda: Table(iter(routes)), lambda: Table(frozen), lambda: table == frozen,
@@ -185,9 +190,8 @@ def test_other_threads_run_during_long_calls():
     watcher.start()
     try:
         for i, call in enumerate(calls):
-            before = turns[0]
-            call()
-            assert turns[0] - before >= 3, i
+            # The system may give a quick call no other thread, so that the call gets more chances.
+            assert any(turns_during(call) >= 3 for _ in range(20)), i
     finally:
         ended.set()
         watcher.join()
