@@ -55,7 +55,7 @@ pub(crate) const STRIDE_SHIFT: u32 = 27;
 pub(crate) const MAX_STRIDE: u32 = 16;
 /// The logarithm of the bytes of a unit of offsets.
 pub(crate) const UNIT_SHIFT: u32 = 3;
-/// Bytes after the capacity: a header, and room for a line that begins at the last unit.
+/// Bytes after the capacity: a header, and the rest of a line that begins at the last unit.
 pub(crate) const TAIL: u32 = 4096;
 /// The greatest capacity in bytes: the kernel's verifier permits half a gigabyte.
 pub(crate) const MAX_CAPACITY: u32 = 1 << 28;

@@ -159,15 +159,15 @@ pub struct Classes {
     limit: usize,
 }
 
-/// More distinct combinations of lists than a filter has room for.
+/// The lists have had more distinct combinations than a filter permits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooManyClasses {
-    /// The room.
+    /// The greatest number of combinations.
     pub limit: usize,
 }
 
 impl Classes {
-    /// Classes with room for `limit`, of which the first is that of no list.
+    /// At most `limit` classes; the first is that of no list.
     pub fn new(limit: usize) -> Self {
         Self { masks: vec![0], limit }
     }
@@ -185,7 +185,7 @@ impl Classes {
     /// The number of a mask, which is new if it was not used before. O(classes).
     ///
     /// # Errors
-    /// If there is no room.
+    /// If there are as many classes as the limit.
     pub fn number(&mut self, mask: Mask) -> Result<u32, TooManyClasses> {
         let place = self.masks.iter().position(|it| *it == mask);
         match place {

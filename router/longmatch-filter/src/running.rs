@@ -79,7 +79,7 @@ pub struct About {
 
 /// The version of [`About`] and of the maps.
 const FORMAT: u32 = 1;
-/// The room for [`About`] as text, with its length before it.
+/// Bytes of [`About`] as text, with its length before it.
 const ABOUT_BYTES: usize = 1 << 16;
 /// The pin of the link.
 const LINK: &str = "link";
@@ -132,7 +132,7 @@ impl Running {
             Some(base) => {
                 fs::create_dir_all(base).map_err(at(base))?;
                 let pins = base.join(pin_name(&name, setup.hook));
-                (Some(lock(base)?), Some(room(&name, pins)?))
+                (Some(lock(base)?), Some(free_directory(&name, pins)?))
             }
         };
         let filter = Filter::load(setup.clone(), content)?;
@@ -300,13 +300,13 @@ impl Running {
         let text = serde_json::to_vec(&self.about).map_err(io::Error::from);
         let mut value = vec![0; ABOUT_BYTES];
         let stored = text.and_then(|text| {
-            let room = value[4..].get_mut(..text.len()).ok_or_else(|| {
+            let text_bytes = value[4..].get_mut(..text.len()).ok_or_else(|| {
                 io::Error::new(
                     io::ErrorKind::InvalidInput,
                     "the names of the lists and files are too long",
                 )
             })?;
-            room.copy_from_slice(&text);
+            text_bytes.copy_from_slice(&text);
             Ok(text.len() as u32)
         });
         let path = PathBuf::from(&self.about.interface);
@@ -352,7 +352,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> FilterError {
 }
 
 /// Returns the path if no filter has its pins there; those that a killed process left are removed.
-fn room(name: &str, pins: PathBuf) -> Result<PathBuf, FilterError> {
+fn free_directory(name: &str, pins: PathBuf) -> Result<PathBuf, FilterError> {
     if !pins.exists() {
         return Ok(pins);
     }

@@ -82,13 +82,13 @@ pub struct Run {
     /// The number of runs, one after the other.
     pub repeat: u32,
     /// The greatest length of a packet that the program may leave; 0 if the packet is not asked for.
-    pub room: usize,
+    pub packet_bytes: usize,
 }
 
 impl Default for Run {
     /// One run.
     fn default() -> Self {
-        Self { repeat: 1, room: 0 }
+        Self { repeat: 1, packet_bytes: 0 }
     }
 }
 
@@ -98,7 +98,7 @@ impl Default for Run {
 pub struct Outcome {
     /// The result of the last run.
     pub result: u32,
-    /// The packet after it, if [`Run::room`] asks for it.
+    /// The packet after it, if [`Run::packet_bytes`] asks for it.
     pub packet: Vec<u8>,
     /// The mean time of a run, in whole nanoseconds.
     pub duration: Duration,
@@ -192,23 +192,23 @@ impl Program {
     /// # Errors
     /// If the packet is shorter than 14 bytes, or the kernel refuses.
     pub fn run(&self, packet: &[u8], run: Run) -> Result<Outcome, Error> {
-        let mut room = vec![0; run.room];
+        let mut output = vec![0; run.packet_bytes];
         let mut arguments = TestRun {
             program: self.descriptor() as u32,
             result: u32::MAX,
             size: packet.len() as u32,
-            size_out: room.len() as u32,
+            size_out: output.len() as u32,
             data: address(packet),
-            data_out: if room.is_empty() { 0 } else { address(room.as_mut_ptr()) },
+            data_out: if output.is_empty() { 0 } else { address(output.as_mut_ptr()) },
             repeat: run.repeat,
             duration: 0,
         };
         // SAFETY: the structure is that of the command, and the packets have the stated lengths.
         let done = unsafe { bpf(PROG_TEST_RUN, &mut arguments) };
         done.map_err(Error::at("run a BPF program", "5.2"))?;
-        room.truncate(arguments.size_out as usize);
+        output.truncate(arguments.size_out as usize);
         let duration = Duration::from_nanos(arguments.duration.into());
-        Ok(Outcome { result: arguments.result, packet: room, duration })
+        Ok(Outcome { result: arguments.result, packet: output, duration })
     }
 }
 

@@ -185,7 +185,7 @@ impl Arrays {
     pub fn run<F: Tested>(&self, program: &Program, count: usize) -> (f64, u64) {
         self.state.insert(&[0; 4], &[0; 16]).unwrap();
         let repeat = (count as u32).div_ceil(F::UNROLLED);
-        let run = Run { repeat, room: 0 };
+        let run = Run { repeat, packet_bytes: 0 };
         let outcome = program.run(&[0; 64], run).unwrap();
         let state = self.state.look_up(&[0; 4]).unwrap().unwrap();
         let sum = u64::from_ne_bytes(state[8..].try_into().unwrap());
