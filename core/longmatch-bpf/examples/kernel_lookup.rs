@@ -1,7 +1,8 @@
 //! Lookups in the kernel: tables of this crate against BPF's LPM trie, in one run.
 //!
 //! ```text
-//! kernel_lookup FILE [ROUTES...]     lines of a prefix and a next hop, all IPv4 or all IPv6; so many of them, 0 for all
+//! kernel_lookup FILE [ROUTES...]     FILE: lines of a prefix and a next hop, all IPv4 or all IPv6
+//!                                    ROUTES: sizes of random samples of them, 0 for all
 //! ```
 //!
 //! Addresses are random, inside random routes, or inside routes by Zipf's law; each lookup waits for the answer before, or not.

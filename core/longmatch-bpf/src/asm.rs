@@ -357,12 +357,12 @@ impl Assembler {
         self.jump_by(JUMP_32 | is as u8, [left, R0], value, label);
     }
 
-    /// Jumps if the register compares so with the value, whose sign is extended.
+    /// Jumps if the comparison of the register with the sign-extended value holds.
     pub fn jump_if_64(&mut self, left: Register, is: If, value: i32, label: Label) {
         self.jump_by(JUMP_64 | is as u8, [left, R0], value, label);
     }
 
-    /// Jumps if the registers compare so.
+    /// Jumps if the comparison of the registers holds.
     pub fn jump_if_register(&mut self, left: Register, is: If, right: Register, label: Label) {
         self.jump_by(JUMP_64 | is as u8 | BY_REGISTER, [left, right], 0, label);
     }
@@ -372,7 +372,7 @@ impl Assembler {
         self.jump_by(JUMP_32 | is as u8 | BY_REGISTER, [left, right], 0, label);
     }
 
-    /// Jumps if the pointer in r0, the result of a call, compares so with null.
+    /// Jumps if the comparison of the pointer in r0, the result of a call, with null holds.
     pub fn jump_by_null(&mut self, is: If, label: Label) {
         self.jump_if_64(R0, is, 0, label);
     }

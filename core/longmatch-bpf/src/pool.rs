@@ -32,7 +32,7 @@ pub(crate) struct Block {
     pub form: LineForm,
 }
 
-/// A hash of its own is a hash.
+/// The hasher of keys that are hashes already.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Same(u64);
 

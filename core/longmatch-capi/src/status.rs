@@ -175,7 +175,7 @@ impl Misuse {
     }
 }
 
-/// A failure of a call that is no lookup.
+/// A failure of a call other than a lookup.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub status: lm_status,
@@ -207,7 +207,7 @@ pub(crate) fn status(result: Result<lm_status, Failure>) -> lm_status {
     })
 }
 
-/// Runs a call that is no lookup. A panic, which is a defect, becomes `LM_E_INTERNAL`, without output.
+/// Runs a call other than a lookup. A panic, which is a defect, becomes `LM_E_INTERNAL`, without output.
 pub(crate) fn guarded(call: impl FnOnce() -> Result<lm_status, Failure>) -> lm_status {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

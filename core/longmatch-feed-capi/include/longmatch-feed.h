@@ -43,7 +43,7 @@
 // Flag: ids are those of rows in place of routes: the table is smaller, and finds prefixes by a search.
 #define LM_FEED_VALUES 1
 
-// Flag: what is damaged is left out instead of refused.
+// Flag: leave out damaged lines and records instead of refusing the input.
 #define LM_FEED_LENIENT 2
 
 // Flag: set bits after the length of a prefix are cleared instead of refused.

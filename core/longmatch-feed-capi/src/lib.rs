@@ -33,7 +33,7 @@ pub const LM_FEED_E_INPUT: i32 = 601;
 
 /// Flag: ids are those of rows in place of routes: the table is smaller, and finds prefixes by a search.
 pub const LM_FEED_VALUES: u32 = 1;
-/// Flag: what is damaged is left out instead of refused.
+/// Flag: leave out damaged lines and records instead of refusing the input.
 pub const LM_FEED_LENIENT: u32 = 2;
 /// Flag: set bits after the length of a prefix are cleared instead of refused.
 pub const LM_FEED_MASK: u32 = 4;
@@ -177,7 +177,7 @@ unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<Option<&'a str>, F
     }
     // SAFETY: not NULL, and the caller promises the rest.
     let text = unsafe { CStr::from_ptr(text) }.to_str();
-    text.map(Some).map_err(|_| Failure(LM_FEED_E_OPTIONS, format!("{what} is no UTF-8")))
+    text.map(Some).map_err(|_| Failure(LM_FEED_E_OPTIONS, format!("{what} is not valid UTF-8")))
 }
 
 /// # Safety

@@ -93,7 +93,7 @@ impl<'py> Array<'py> {
         }
         let mut typestr: String = get("typestr")?.extract()?;
         if array.getattr(intern!(py, "dtype"))?.getattr(intern!(py, "kind"))?.eq("T")? {
-            // Of text of any length it is no code.
+            // For StringDType the field is not a type code.
             typestr = String::from("|T0");
         }
         let shape: Vec<usize> = get("shape")?.extract()?;

@@ -540,7 +540,7 @@ def test_other_records_are_refused(table, record):
 
 
 def test_missing_text_of_any_length(table):
-    """What stands for a missing text is no address, and no error in strict mode."""
+    """A missing text, in each form, is not an address, and not an error in strict mode."""
     if not hasattr(getattr(np, "dtypes", None), "StringDType"):
         pytest.skip("NumPy before 2 has no StringDType")
     for missing in [None, float("nan")]:

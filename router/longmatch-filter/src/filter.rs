@@ -204,7 +204,7 @@ impl Filter {
     ///
     /// `change` gets the addresses near the prefix, without those that always pass, which it adds. Returns `false`, and
     /// changes nothing, where more than a word had to change: for a prefix shorter than /17 (IPv4) or /16 (IPv6), for filters
-    /// that look up both addresses in the lists, and without room. [`replace`](Self::replace) does it then.
+    /// that look up both addresses in the lists, and for a full table. [`replace`](Self::replace) does it then.
     ///
     /// # Errors
     /// If the lists have too many combinations, or the kernel refuses; nothing is changed then.

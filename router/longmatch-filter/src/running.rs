@@ -266,7 +266,7 @@ impl Running {
     /// Remembers other files of the lists and other addresses that always pass.
     ///
     /// # Errors
-    /// If the kernel refuses, or the names are longer than there is room for.
+    /// If the kernel refuses, or the names are longer than the map's value.
     pub fn remember(
         &mut self,
         files: Vec<String>,

@@ -138,8 +138,8 @@ impl Tables {
         self.0.current()?.ranges_near(table, near)
     }
 
-    /// Gives the addresses of one word of a root of the first table other classes, by that word. Returns whether there was
-    /// room; nothing is changed otherwise.
+    /// Replaces the classes of the addresses that one word of the first table's root covers, by a store of that word.
+    /// Returns `false`, and changes nothing, if the table is full.
     ///
     /// # Errors
     /// If the kernel refuses.

@@ -30,7 +30,7 @@ impl Error {
         move |source| Self { action, since, source, log: String::new() }
     }
 
-    /// With what the verifier writes.
+    /// Adds the log of the verifier.
     pub(super) fn with_log(mut self, log: String) -> Self {
         self.log = log;
         self

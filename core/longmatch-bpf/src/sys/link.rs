@@ -16,7 +16,7 @@ const ATTACH_TCX_EGRESS: u32 = 47;
 const XDP_FLAGS_SKB_MODE: u32 = 2;
 const XDP_FLAGS_DRV_MODE: u32 = 4;
 
-/// What the kernel tells about a link.
+/// The information of the kernel about a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct LinkInfo {
@@ -117,7 +117,7 @@ impl Link {
         object::pin(self.descriptor()?, path.as_ref())
     }
 
-    /// What the kernel tells about the link.
+    /// The information of the kernel about the link.
     ///
     /// # Errors
     /// If the kernel refuses.

@@ -105,7 +105,7 @@ impl<'a> MapSpec<'a> {
     }
 }
 
-/// What the kernel tells about a map.
+/// The information of the kernel about a map.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct MapInfo {
@@ -209,7 +209,7 @@ impl Map {
         object::pin(self.descriptor.as_fd(), path.as_ref())
     }
 
-    /// What the kernel tells about the map.
+    /// The information of the kernel about the map.
     ///
     /// # Errors
     /// If the kernel refuses.

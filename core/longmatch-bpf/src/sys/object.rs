@@ -1,4 +1,4 @@
-//! Pins in the BPF file system, numbers of objects, and what the kernel tells about them.
+//! Pins in the BPF file system, numbers of objects, and the information of the kernel about them.
 
 use std::ffi::CString;
 use std::io;
@@ -69,8 +69,8 @@ pub(super) fn by_id(command: libc::c_int, id: u32) -> Result<OwnedFd, Error> {
     owned.map_err(Error::at(format!("open the BPF object {id}"), "5.9"))
 }
 
-/// What the kernel tells about an object: its structure for the kind, zeros beyond what it knows. The first bytes, which
-/// `request` has, may be pointers and lengths that the kernel fills.
+/// Reads the information of the kernel about an object: the structure of the kind, with zeros after the fields that the
+/// kernel has. The first bytes, which `request` has, may be pointers and lengths that the kernel fills.
 pub(super) fn info(object: BorrowedFd<'_>, request: &mut [u8; 256]) -> Result<(), Error> {
     let descriptor = object.as_raw_fd() as u32;
     let size = request.len() as u32;

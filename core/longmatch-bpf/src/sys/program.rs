@@ -58,7 +58,7 @@ pub enum ProgramKind {
     Classifier,
 }
 
-/// What the kernel tells about a program.
+/// The information of the kernel about a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ProgramInfo {
@@ -166,7 +166,7 @@ impl Program {
         self.0.as_raw_fd()
     }
 
-    /// What the kernel tells about the program.
+    /// The information of the kernel about the program.
     ///
     /// # Errors
     /// If the kernel refuses.

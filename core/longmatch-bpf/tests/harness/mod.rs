@@ -80,7 +80,7 @@ pub enum Lookup<'m> {
     Nothing,
     /// In a version that stays.
     Direct(&'m Version),
-    /// In the current version of several.
+    /// In the current version of an array of versions.
     Replaced(&'m Versions),
     /// In the kernel's own trie.
     Trie(&'m Map),
